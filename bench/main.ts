@@ -8,6 +8,7 @@ import { parseArgs } from "node:util";
 import { type ClassifyPlan, measureClassify } from "./classify.ts";
 import { type CoresPlan, measureCores } from "./cores.ts";
 import { type DashboardPlan, measureDashboard } from "./dashboard.ts";
+import { type FirstPlan, measureFirst } from "./first.ts";
 import type { OthersWanted } from "./harness/others.ts";
 import { type Rig, startRig } from "./harness/rig.ts";
 import { benchSettings } from "./harness/settings.ts";
@@ -32,12 +33,22 @@ const NAMES = [
   "cores",
   "hot",
   "overload",
+  "first",
 ] as const;
 
 type Name = (typeof NAMES)[number];
 
 /** Benchmarks that start their own processes, or none. */
-const ALONE: ReadonlySet<Name> = new Set(["classify", "ledger", "dashboard", "processes", "cores", "hot", "overload"]);
+const ALONE: ReadonlySet<Name> = new Set([
+  "classify",
+  "ledger",
+  "dashboard",
+  "processes",
+  "cores",
+  "hot",
+  "overload",
+  "first",
+]);
 
 /** Duration and repetitions of each benchmark. */
 interface Plan {
@@ -51,6 +62,7 @@ interface Plan {
   readonly cores: CoresPlan;
   readonly hot: HotPlan;
   readonly overload: OverloadPlan;
+  readonly first: FirstPlan;
 }
 
 /** About eight minutes in all; the figures in docs/operate/performance.md come from it. */
@@ -65,6 +77,7 @@ const FULL: Plan = {
   cores: { rounds: 3, warmUpRounds: 2, warmUpMs: 20_000, roundMs: 4_000, proxyMs: 4_000 },
   hot: { warmUpMs: 4_000, forMs: 10_000, pairsPerSecond: 2_000 },
   overload: { warmUpMs: 10_000, forMs: 8_000, openStreams: 3_000 },
+  first: { starts: 7, requests: 1_004 },
 };
 
 /** Some seconds: enough to see that everything runs. */
@@ -79,6 +92,7 @@ const QUICK: Plan = {
   cores: { rounds: 1, warmUpRounds: 1, warmUpMs: 1_000, roundMs: 500, proxyMs: 300 },
   hot: { warmUpMs: 1_000, forMs: 2_000, pairsPerSecond: 1_000 },
   overload: { warmUpMs: 1_000, forMs: 4_000, openStreams: 500 },
+  first: { starts: 1, requests: 50 },
 };
 
 const WORKERS = [1, 2, 4, 8, 16];
@@ -143,11 +157,12 @@ async function main(): Promise<number> {
   }
   if (names.includes("hot")) print([await measureHotAccount(plan.hot)]);
   if (names.includes("overload")) print(await measureOverload(plan.overload));
-  const onRig = names.filter((name) => !ALONE.has(name));
   const peersIn = values["peers-in"]?.map((folder) => resolve(folder)) ?? (values.peers === true ? [] : null);
   const workers = values.workers === true ? (counts ?? WORKERS.slice(0, 3)) : [];
   const before = values.before === undefined ? null : resolve(values.before);
   const wanted: OthersWanted = { workers, before, peersIn };
+  if (names.includes("first")) print([await measureFirst(plan.first, wanted)]);
+  const onRig = names.filter((name) => !ALONE.has(name));
   if (onRig.length > 0) await runOnRig(onRig, plan, { isProfiled: values.profile === true, wanted });
   return 0;
 }

@@ -4,14 +4,14 @@
 // CONTRIBUTING.md says how we write; this script holds what a machine can hold.
 
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { listFiles, ROOT } from "./setup/files.mjs";
 import { mayHoldNoProse, proseIn } from "./structure/prose.mjs";
 
-/** Pages at the top of the repository. All below docs/ are checked too. */
-const TOP_PAGES = ["CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md"];
+/** A page at the top of the repository. All below docs/ are checked too. */
+const TOP_PAGE = /^[A-Z_]+\.md$/;
 
 /** Folders whose files are checked for banned words: names, comments and texts alike. */
 const SOURCE_FOLDERS = ["bench", "eval", "scripts", "src", "test", "ui"];
@@ -106,7 +106,8 @@ export function sourceProblems(/** @type {string} */ path, /** @type {string} */
 
 /** Every page that is checked. */
 export function checkedPages(root = ROOT) {
-  return [...TOP_PAGES, ...listFiles(root, "docs").filter((path) => path.endsWith(".md"))];
+  const top = readdirSync(root).filter((name) => TOP_PAGE.test(name));
+  return [...top, ...listFiles(root, "docs").filter((path) => path.endsWith(".md"))];
 }
 
 /** Every source file that is checked. */

@@ -11,6 +11,8 @@ interface Saturation {
   readonly body: object;
   readonly connections: number;
   readonly forMs: number;
+  /** Ends sooner, after so many requests. */
+  readonly requestsMax?: number;
 }
 
 /** So many requests a second, evenly spaced. */
@@ -73,7 +75,7 @@ const work: LoadWork = {
 answerParent(null, work);
 
 /** Every response must be a 200: a rejected request is cheaper and would flatter the figures. */
-async function saturate({ target, body, connections, forMs }: Saturation) {
+async function saturate({ target, body, connections, forMs, requestsMax = Number.POSITIVE_INFINITY }: Saturation) {
   const prepared = prepareRequest(target, body);
   const sockets = await Promise.all(Array.from({ length: connections }, () => openSocket(target.port)));
   const timesUs: number[] = [];
@@ -91,7 +93,7 @@ async function saturate({ target, body, connections, forMs }: Saturation) {
               const atUs = nowUs();
               timesUs.push(atUs - sentAtUs);
               sentAtUs = atUs;
-              if (atUs < endsAtUs) connection.send(nextRequest());
+              if (atUs < endsAtUs && timesUs.length < requestsMax) connection.send(nextRequest());
               else resolve();
             });
             connection.send(nextRequest());

@@ -5,7 +5,8 @@ import { tableOf } from "../setup/generated.mjs";
 
 /** @param {string} _root @param {import("../docs.mjs").Load} load */
 export async function render(_root, load) {
-  const { REQUEST_CONTROLS, describeValues } = await load("core/requests/controls.ts");
+  const { REQUEST_CONTROLS } = await load("core/requests/controls.ts");
+  const { describeValues } = await load("core/requests/control-text.ts");
   /** @type {readonly (import("../../src/core/requests/controls.ts").RequestControl)[]} */
   const controls = REQUEST_CONTROLS;
   const rows = controls.map((control) => {

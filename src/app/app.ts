@@ -40,16 +40,16 @@ import { openConfiguration } from "./configuration.ts";
 import { createDrain, type StopOptions } from "./drain.ts";
 import { openHealth } from "./health.ts";
 import { openLimits } from "./limits.ts";
-import { loopNameOf } from "./loop-name.ts";
 import { openMoney } from "./money.ts";
 import { openPeople } from "./people.ts";
 import { openRecords } from "./records.ts";
-import { secretOf } from "./secret.ts";
+import { loopNameOf, secretOf } from "./secret.ts";
 import type { SnapshotsContext } from "./snapshots.ts";
 import { type SharedSpeeds, shareSpeeds } from "./speeds.ts";
 import { openSessions, openState } from "./state.ts";
 import { watchedBy, watchStorage } from "./storage.ts";
 import { openTraces } from "./traces.ts";
+import { warmUp } from "./warm-up.ts";
 import {
   inOne,
   openGauges,
@@ -100,6 +100,8 @@ export interface StartOptions {
   readonly passwordCost?: PasswordCost;
   /** Further wire formats with their paths, authentication schemes and framings, for tests. */
   readonly wire?: WireExtension;
+  /** True where the first client should find compiled code. */
+  readonly isWarmedUp?: boolean;
   /** The database, open and migrated, for tests that start many gateways. */
   readonly db?: Db;
   /** Clock of circuit breakers and connections to providers, for tests. */
@@ -157,6 +159,7 @@ async function startOn(dbs: WorkerDbs, settings: Settings, log: Log, options: St
   await giveStarterCredit(money.credits, DEFAULT_ACCOUNT, settings.billing.starterCredits);
   const edge = edgeOf(parts, options);
   warmRouter(settings.catalog);
+  if (options.isWarmedUp === true) await warmUp(edge);
   const server = await createServer(edge);
   await server.listen({ host: settings.server.host, port: settings.server.port, backlog: BACKLOG });
   const { firstKey, setupToken } = worker?.isFirstStart === false ? NO_GREETING : await greet(server, people);

@@ -289,7 +289,7 @@ function indexModels({ input, builtin, rows, providers, policies }: ModelsInput)
   for (const row of rows.values()) {
     const tier: Tier = row.tier ?? lowestListing(lists, row.id, (id) => rows.has(id)) ?? "STANDARD";
     const hosts = modelsFromRow(row, {
-      ...{ tier, dialects, caches, policies, searchFees },
+      ...{ tier, dialects, caches, policies, providers, searchFees },
       namedDialects: builtin.dialects,
     });
     models.set(row.id, modelOf(isSimulated ? hosts.slice(0, 1).map(simulated) : callableFirst(hosts, providers)));

@@ -16,6 +16,7 @@ export const PROVIDER_KINDS: readonly ProviderKind[] = [
   },
   {
     kind: "azure",
+    otherNames: ["azure"],
     format: "openai-chat",
     hasEndpoints: true,
     furtherFormats: ["openai-responses"],

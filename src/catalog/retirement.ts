@@ -15,13 +15,22 @@ export interface Retirement {
   readonly state: "later" | "soon" | "retired";
 }
 
-/** Returns null where no end is known. A host without an end keeps its model. */
 export function retirementOf(catalog: Catalog, model: Model, atMs: number): Retirement | null {
-  const usable = model.hosts.filter((host) => isUsable(catalog, host));
-  const days = usable.map(({ retires }) => retires);
+  const day = retirementDay(catalog, model);
+  return day === null ? null : { model: model.id, day, state: stateAt(day, atMs) };
+}
+
+/** Returns null where no end is known. A host without an end keeps its model. */
+export function retirementDay(catalog: Catalog, { hosts }: Model): string | null {
+  const days = hosts.filter((host) => isUsable(catalog, host)).map(({ retires }) => retires);
   if (days.length === 0 || days.includes(undefined)) return null;
-  const day = (days as string[]).reduce((last, each) => (each > last ? each : last));
-  return { model: model.id, day, state: stateAt(day, atMs) };
+  return (days as string[]).reduce((last, each) => (each > last ? each : last));
+}
+
+/** The headers of RFC 9745 and RFC 8594, by which clients and proxies learn of an end: since when, and the day. */
+export function retirementHeaders({ day }: Retirement): Readonly<Record<string, string>> {
+  const endMs = dayMs(day);
+  return { deprecation: `@${(endMs - NOTICE_DAYS * DAY_MS) / 1000}`, sunset: new Date(endMs).toUTCString() };
 }
 
 function stateAt(day: string, atMs: number): Retirement["state"] {

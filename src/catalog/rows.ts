@@ -10,6 +10,7 @@ import {
   type HostedModel,
   type ModelHost,
   type PromptCache,
+  type Provider,
   type ToolScores,
 } from "../core/model.ts";
 import type { RateCard } from "../core/price.ts";
@@ -43,6 +44,8 @@ export interface HostRow {
   readonly formats?: readonly FormatName[];
   readonly region?: string;
   readonly dataPolicy?: string;
+  readonly regions?: readonly string[];
+  readonly zeroRetention?: boolean;
   /** The first day on which the host does not have the model any more. */
   readonly retires?: string;
 }
@@ -96,6 +99,10 @@ export interface ProviderRow {
 export interface PolicyRow {
   readonly region?: string;
   readonly dataPolicy?: string;
+  /** All places where it answers, for a filter. Left out: anywhere. */
+  readonly regions?: readonly string[];
+  /** True only where the provider keeps no content without being asked to. */
+  readonly zeroRetention?: boolean;
   readonly asOf: string;
   readonly source: string;
 }
@@ -136,6 +143,7 @@ export interface ModelContext {
   readonly dialects: ReadonlyMap<string, DialectChanges | undefined>;
   readonly caches: ReadonlyMap<string, PromptCache | undefined>;
   readonly policies: ReadonlyMap<string, PolicyRow>;
+  readonly providers: ReadonlyMap<string, Provider>;
   /** USD for each search that a provider runs, by provider. */
   readonly searchFees: ReadonlyMap<string, number>;
   readonly namedDialects: Readonly<Record<string, DialectChanges>>;
@@ -197,6 +205,7 @@ function hostFields(row: ModelRow, host: HostRow, context: ModelContext): ModelH
     ...(formats === undefined ? {} : { formats }),
     ...(host.retires === undefined ? {} : { retires: host.retires }),
     ...policyOf(host, context.policies.get(host.provider)),
+    ...residencyOf(host, context.providers.get(host.provider), context.policies.get(host.provider)),
   };
 }
 
@@ -213,8 +222,27 @@ function policyOf({ region, dataPolicy }: HostRow, known: PolicyRow | undefined)
   if (region !== undefined || dataPolicy !== undefined || known === undefined) {
     return { ...(region === undefined ? {} : { region }), ...(dataPolicy === undefined ? {} : { dataPolicy }) };
   }
-  const { asOf, source, ...facts } = known;
+  const { asOf, source, regions: _, zeroRetention: __, ...facts } = known;
   return { ...facts, policyAsOf: asOf, policySource: source };
+}
+
+type ResidencyFacts = Pick<HostRow, "regions" | "zeroRetention">;
+
+/** The facts of the host's row, else those that the operator wrote for its provider, else the known ones. */
+function residencyOf(host: HostRow, ...others: readonly (ResidencyFacts | undefined)[]): Partial<ModelHost> {
+  const facts = [host, ...others];
+  const regions = facts.find((fact) => fact?.regions !== undefined)?.regions;
+  const zeroRetention = facts.find((fact) => fact?.zeroRetention !== undefined)?.zeroRetention;
+  const isOwn = host.regions !== undefined || host.zeroRetention !== undefined;
+  return { ...setOf({ regions, zeroRetention }), ...(isOwn ? { ownResidency: setOf(host) } : {}) };
+}
+
+function setOf({ regions, zeroRetention }: Partial<Record<keyof ResidencyFacts, unknown>>): ResidencyFacts {
+  const set = {
+    ...(regions === undefined ? {} : { regions }),
+    ...(zeroRetention === undefined ? {} : { zeroRetention }),
+  };
+  return set as ResidencyFacts;
 }
 
 /** A host of which nothing is said, but whose cached input costs less: as most vendors have it. */

@@ -43,7 +43,7 @@ interface WorkerContext {
 }
 
 function startWorker({ settings, log, worker }: WorkerContext): Promise<App> {
-  return start(settings, log, { logOutput: log, worker });
+  return start(settings, log, { logOutput: log, worker, isWarmedUp: true });
 }
 
 function shown({ url, publicUrl, firstKey, catalog, credit, setupLink }: App): StartedApp {

@@ -133,7 +133,7 @@ async function startOrExplain(
 ): Promise<Started | string> {
   try {
     const madeKey = await prepare(settings);
-    return { app: await start(settings, log, { logOutput: log, visitor }), madeKey };
+    return { app: await start(settings, log, { logOutput: log, visitor, isWarmedUp: true }), madeKey };
   } catch (error) {
     return explainStart(error as NodeJS.ErrnoException, settings);
   }

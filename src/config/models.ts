@@ -7,7 +7,7 @@ import { TIERS } from "../core/tiers.ts";
 import { dialectChanges } from "./dialects.ts";
 import { type Located, nodeAt } from "./located.ts";
 import { day, price } from "./prices.ts";
-import { listOf, number, oneOf, type Reader, reject, shape, text } from "./readers.ts";
+import { listOf, number, oneOf, type Reader, regionList, reject, shape, text, truth } from "./readers.ts";
 import type { Report } from "./report.ts";
 
 /** For models that do not say; docs/reference/configuration.md names them. */
@@ -41,6 +41,8 @@ const hostReaders = {
   retires: day,
   region: text(),
   dataPolicy: text(),
+  regions: regionList,
+  zeroRetention: truth,
 };
 
 const readHost = shape({ ...hostReaders, capabilities: listOf(oneOf(CAPABILITIES)) }, ["provider"]);

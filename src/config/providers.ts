@@ -12,7 +12,7 @@ import { dialectChanges, textMap } from "./dialects.ts";
 import type { Environment, Variable } from "./environment.ts";
 import { type Located, type MappingEntry, nodeAt } from "./located.ts";
 import { MODEL_ID } from "./models.ts";
-import { baseUrl, hidden, listOf, number, oneOf, reject, shape, text, truth } from "./readers.ts";
+import { baseUrl, hidden, listOf, number, oneOf, regionList, reject, shape, text, truth } from "./readers.ts";
 import type { Report } from "./report.ts";
 
 const TIMEOUT_MAX_MS = 86_400_000;
@@ -41,6 +41,8 @@ const entryReader = (kinds: readonly ProviderKind[]) =>
     headers: textMap(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, "a header's name"),
     allowPrivateNetwork: truth,
     traceparent: truth,
+    regions: regionList,
+    zeroRetention: truth,
     timeouts: shape({ connectMs: timeoutMs, firstByteMs: timeoutMs, idleMs: timeoutMs, totalMs: timeoutMs }),
     dialect: dialectChanges,
   });
@@ -145,6 +147,8 @@ function readProvider(id: string, entry: MappingEntry, input: ProvidersInput): P
     // An address from the operator may be one of their own network: local models are an everyday case.
     allowsPrivate: fields.allowPrivateNetwork ?? vendorRow === undefined,
     takesTraceparent: fields.traceparent ?? false,
+    ...(fields.regions === undefined ? {} : { regions: fields.regions }),
+    ...(fields.zeroRetention === undefined ? {} : { zeroRetention: fields.zeroRetention }),
   };
   const dialect = mergeDialects(kind?.dialect, sameKindRow?.dialect, fields.dialect);
   return { provider, dialect, ...(fields.deployments === undefined ? {} : { deployments: fields.deployments }) };

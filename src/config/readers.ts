@@ -2,6 +2,7 @@
 // An option, a section and an entry of a list are all read by composing these.
 
 import { nearest } from "../catalog/nearest.ts";
+import { LISTED_NAME } from "../core/requests/controls.ts";
 import type { Located } from "./located.ts";
 import { hostKind } from "./network.ts";
 import type { Report } from "./report.ts";
@@ -81,6 +82,11 @@ export function listOf<T>(reader: Reader<T>): Reader<readonly T[]> {
     return items.map((item) => reader(item, report)).filter((item) => item !== undefined);
   };
 }
+
+/** Places where a host answers. */
+export const regionList = listOf(
+  text({ test: (value) => LISTED_NAME.test(value), expected: "a region such as eu, de or eu-central-1" }),
+);
 
 type ShapeValues<S> = { readonly [K in keyof S]?: S[K] extends Reader<infer T> ? T : never };
 

@@ -66,7 +66,7 @@ const MODELS = `## Models and tiers
 | key of a model | default | meaning |
 |---|---|---|
 | \`id\`, \`provider\` | required | its name here, and who serves it |
-| \`hosts\` | none | further hosts: each has \`provider\`, and \`upstream\`, \`price\`, \`context\`, \`maxOutput\`, \`capabilities\`, \`region\` and \`dataPolicy\` where they differ. \`dialect\` and \`formats\` belong to one host alone. Without \`provider\`, all hosts are here |
+| \`hosts\` | none | further hosts: each has \`provider\`, and \`upstream\`, \`price\`, \`context\`, \`maxOutput\`, \`capabilities\`, \`region\`, \`dataPolicy\`, \`regions\` and \`zeroRetention\` where they differ. \`dialect\` and \`formats\` belong to one host alone. Without \`provider\`, all hosts are here |
 | \`upstream\` | the id | its name at the provider |
 | \`price\` | none | USD per million tokens: \`input\`, \`output\`, \`cacheRead\`, \`cacheWrite\`, and what [Prices](prices.md) lists. A model without a price is never routed to, so a free one needs zeros |
 | \`tokenizer\` | \`{ factor: 1 }\` | how many tokens it counts for each one that OpenAI's tokenizer counts; estimate, hold and the check of the window use it. \`asOf\` and \`source\` say where that comes from |
@@ -79,6 +79,7 @@ const MODELS = `## Models and tiers
 | \`tier\` | the lowest tier whose chain lists it, else STANDARD | where it belongs |
 | \`provisional\` | none | \`named\` or \`chain\`: marks a model that nobody has proven yet. With \`chain\` it is last in the chain of its tier |
 | \`name\`, \`vendor\`, \`dialect\` | | how it is shown, and how it differs from its provider's dialect |
+| \`regions\`, \`zeroRetention\` | those of the provider | the same for this host alone |
 | \`region\`, \`dataPolicy\` | none | where requests are answered and what becomes of their content, in your words; shown with the model |
 
 \`\`\`yaml
@@ -190,6 +191,8 @@ function entriesText(): string {
 | \`headers\` | none | sent with every call |
 | \`allowPrivateNetwork\` | yes for an address that you wrote, else no | whether the address may lead to a private network. Link-local and metadata addresses are never called |
 | \`traceparent\` | no | whether calls carry a trace id |
+| \`regions\` | unknown | all places where it answers, such as \`[eu]\`, \`[de]\` or \`[eu-central-1]\`. A request that requires regions uses no provider without them |
+| \`zeroRetention\` | of a built-in name at its own address | whether it keeps no content of your requests |
 | \`timeouts\` | ${timeoutWords.join(", ")} | in milliseconds |
 | \`dialect\` | plain | how the server differs from the plain format |
 

@@ -310,6 +310,11 @@ export const LOG_EVENTS = {
   "process.stopping_now": { level: "warn", meaning: "A second signal arrived. Open requests are cut off." },
   "process.lost": { level: "error", meaning: "No worker is left, and none can be started. The exit code is 1." },
   "process.stopped": { level: "info", meaning: "Everything is closed." },
+  "warm_up.finished": {
+    level: "debug",
+    meaning: "The warm-up at the start is over: `answered` of `asked` canned requests in `durationMs`.",
+  },
+  "warm_up.failed": { level: "warn", meaning: "The warm-up at the start failed. First requests take longer." },
   "worker.started": { level: "debug", meaning: "A worker process serves requests." },
   "worker.replaced": {
     level: "info",

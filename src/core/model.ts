@@ -107,7 +107,13 @@ export interface ModelHost {
   /** Place where requests are answered, and the treatment of their content. Only shown; absent where unknown. */
   readonly region?: string;
   readonly dataPolicy?: string;
-  /** Date and source of both; absent where the operator wrote them. */
+  /** All places where requests may be answered, as a filter reads them; absent where unknown. */
+  readonly regions?: readonly string[];
+  /** Says that the host keeps no content at all. */
+  readonly zeroRetention?: boolean;
+  /** The two as the host's own row has them, which outweighs its provider. */
+  readonly ownResidency?: Pick<ModelHost, "regions" | "zeroRetention">;
+  /** Date and source of region and data policy; absent where the operator wrote them. */
   readonly policyAsOf?: string;
   readonly policySource?: string;
 }
@@ -155,6 +161,8 @@ export interface ProviderKind {
   /** Name in the dashboard for a server of this kind; absent where none can be connected there by hand. */
   readonly label?: string;
   readonly format: FormatName;
+  /** Names that requests may have for all providers of this kind. */
+  readonly otherNames?: readonly string[];
   /** Says that the format has endpoints other than chat, such as embeddings. */
   readonly hasEndpoints?: boolean;
   /** Formats that such a provider may speak as well, with the same sign-in and framing. */
@@ -208,6 +216,9 @@ export interface Provider extends ProviderKind {
   /** Extra headers, sent on every call as they are. */
   readonly headers: Readonly<Record<string, string>>;
   readonly timeouts: Timeouts;
+  /** All places where it answers, and its promise to keep no content, as its operator says. */
+  readonly regions?: readonly string[];
+  readonly zeroRetention?: boolean;
   /** Permits the name to lead to a private network; false where nobody but the catalogue named the provider. */
   readonly allowsPrivate?: boolean;
   /** Says that calls carry our `traceparent`, for a provider that takes part in the same traces. */

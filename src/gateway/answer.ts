@@ -1,8 +1,8 @@
 // The response for the client, whole or as a stream. Either way it is settled before its end is sent. Behaviour 6.
 
+import { retirementHeaders } from "../catalog/retirement.ts";
 import type { AttemptReport } from "../core/call-report.ts";
 import type { Usage } from "../core/chat.ts";
-import type { Decision } from "../core/decision.ts";
 import type { StoredAnswer } from "../core/ledger.ts";
 import type { Note } from "../core/requests/notes.ts";
 import { createClientStream, writeClientResponse } from "../formats/bridge.ts";
@@ -45,7 +45,7 @@ export type Answer =
       readonly ping: string;
     };
 
-/** The routing headers, where DEBUG_ROUTING is on. */
+/** The end of the model that was asked for, and the routing headers where DEBUG_ROUTING is on. */
 type HeaderMap = Readonly<Record<string, string>>;
 
 const JSON_TYPE = "application/json; charset=utf-8";
@@ -99,7 +99,7 @@ async function wholeAnswer(
   });
   const bytes = (await kept) ?? written;
   reporter(ready, capture)({ event: "finished", isCutting: false, settlement, cascade: outcome.cascade });
-  const headers = routingHeaders(reservation.decision, outcome, services);
+  const headers = answerHeaders(reservation, outcome, services);
   return { kind: "whole", headers, contentType: JSON_TYPE, bytes };
 }
 
@@ -145,7 +145,7 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
       return (await kept) ?? written;
     },
   };
-  const headers = routingHeaders(decision, expected, services);
+  const headers = answerHeaders(reservation, expected, services);
   return { kind: "stream", headers, contentType, relay: (sink) => begin(task, sink, call), ping: writer.ping };
 }
 
@@ -242,8 +242,13 @@ function endsWithoutFinish(
   };
 }
 
-export function routingHeaders(decision: Decision, outcome: ServiceOutcome, { routing }: Services): HeaderMap | null {
-  return routing.isRoutingDebugged && !decision.isNamed ? serviceHeaders(decision, outcome) : null;
+export function answerHeaders(
+  { decision, retirement }: Pick<Reservation, "decision" | "retirement">,
+  outcome: ServiceOutcome,
+  { routing }: Services,
+): HeaderMap | null {
+  const ending = retirement === null ? null : retirementHeaders(retirement);
+  return routing.isRoutingDebugged && !decision.isNamed ? { ...serviceHeaders(decision, outcome), ...ending } : ending;
 }
 
 /** Only chat has sessions. One that cannot be remembered costs money at most, and never the answer. */

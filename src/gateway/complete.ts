@@ -7,8 +7,9 @@ import type { ClientRequest } from "../formats/format.ts";
 import { decide } from "../routing/decide.ts";
 import { controlsUnder } from "../routing/direct.ts";
 import { decideNamed } from "../routing/named.ts";
+import { residencyOf } from "../routing/needs.ts";
 import { openingOf } from "../routing/sessions/session.ts";
-import { type Answer, answer, routingHeaders } from "./answer.ts";
+import { type Answer, answer, answerHeaders } from "./answer.ts";
 import { type Attempted, attempt, clientDisconnected } from "./attempt/attempt.ts";
 import type { Call } from "./call.ts";
 import { bookBoth, bookEarlier, stepsOf } from "./cascade/charge.ts";
@@ -42,7 +43,7 @@ export async function complete(call: Call, services: Services): Promise<Answer> 
     const attempted = run?.attempted ?? (await attempt(call, reservation, services));
     const course = run?.course ?? null;
     facts = { decision, reservation, attempted, course };
-    if (!attempted.result.ok) throw withRouting(attempted.result.error, { decision, attempted }, services);
+    if (!attempted.result.ok) throw withRouting(attempted.result.error, { reservation, attempted }, services);
     observer.answered();
     const response = await answer({ call, reservation, attempted, answered: attempted.result, course }, services);
     observer.ready();
@@ -98,13 +99,14 @@ function leftSteps(course: CascadeCourse | null): Pick<CallEnd, "cascade"> {
 /** The decision is worth most to a client where its models failed. */
 function withRouting(
   error: unknown,
-  { decision, attempted }: { readonly decision: Decision; readonly attempted: Attempted },
+  { reservation, attempted }: { readonly reservation: Reservation; readonly attempted: Attempted },
   services: Services,
 ): unknown {
   if (!(error instanceof GatewayError)) return error;
+  const { decision } = reservation;
   const isFallback = attempted.attempts.some(({ model }) => model !== decision.model);
   const outcome = { isFallback, savings: decision.savings, isUsageEstimated: false };
-  const headers = routingHeaders(decision, outcome, services);
+  const headers = answerHeaders(reservation, outcome, services);
   if (headers === null) return error;
   const { kind, message, details } = error;
   return new GatewayError(kind, message, { ...details, headers: { ...details.headers, ...headers } });
@@ -115,7 +117,8 @@ function nameModel({ format, request, caller }: Call, { catalog, health }: Servi
   const { chat, controls, batch } = request;
   const constraints = constraintsOf(caller, catalog);
   const { model, hostOrder } = controls;
-  const named = { endpoint: format.endpoint as Endpoint, model, hostOrder, restingModels: health.resting() };
+  const residency = residencyOf(controls);
+  const named = { residency, endpoint: format.endpoint as Endpoint, model, hostOrder, restingModels: health.resting() };
   return decideNamed({ ...named, chat, tokenIds: batch?.tokenIds ?? 0, constraints }, catalog);
 }
 

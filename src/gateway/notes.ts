@@ -22,6 +22,8 @@ export function notesOf({ call, reservation, attempted, answered, course }: Note
   const { conversions = [] } = attempted.attempts.at(-1) ?? {};
   const cap = reservation.outputCaps.get(answered.model.hostKey);
   const notes = [...controlNotes(call.request), ...reservation.notes];
+  const { retirement } = reservation;
+  if (retirement !== null) notes.push({ code: "model_retires", message: TEXT.modelRetires(retirement) });
   const alias = aliasNote(call, reservation);
   if (alias !== null) notes.push(alias);
   if (cap !== undefined) notes.push({ code: "output_capped_by_balance", message: TEXT.outputCapped(cap) });

@@ -9,7 +9,7 @@ import {
   type QuoteInput,
   quoteChain,
 } from "../billing/estimate.ts";
-import { retirementOf } from "../catalog/retirement.ts";
+import { type Retirement, retirementOf } from "../catalog/retirement.ts";
 import { type Decision, effortOf } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { KeyRecord } from "../core/keys.ts";
@@ -39,6 +39,8 @@ export interface Reservation {
   readonly outputCaps: ReadonlyMap<string, number>;
   /** Notes for the answer about what the balance and budgets do not cover. */
   readonly notes: readonly Note[];
+  /** The end of a model that the request names. Null while it is far, and for routed requests, which go on without it. */
+  readonly retirement: Retirement | null;
   /** The counters of budgets that the hold counts on; null without any. */
   readonly budgets: readonly CountedBudget[] | null;
 }
@@ -129,15 +131,13 @@ function reservationOf(
   }
   const models = fitted.decision === decision ? input.models : hostedModelsOf(fitted.decision, services.catalog);
   const isOtherModel = fitted.decision.model !== decision.model;
-  const retiring = retirementNotes(fitted.decision, services);
+  const retirement = namedRetirement(fitted.decision, services);
   const notes = [
     ...(isOtherModel ? [cheaperNote(decision)] : NO_NOTES),
     ...(decision.model === wanted.model ? NO_NOTES : [overBudgetNote(wanted)]),
     ...(outcome.spentBudgets === undefined ? NO_NOTES : budgetNotes(outcome.spentBudgets, budgets ?? [])),
-    ...retiring,
   ];
-  const { outputCaps } = fitted;
-  return { holdId, accountId, amount, decision: fitted.decision, models, outputCaps, notes, budgets };
+  return { holdId, accountId, amount, ...fitted, models, notes, retirement, budgets };
 }
 
 /** Tells from memory alone that an account has credits; false says nothing. */
@@ -169,12 +169,10 @@ function overBudgetNote({ model }: Decision): Note {
   return { code: "model_over_budget", message: TEXT.modelOverBudget(model) };
 }
 
-/** Routed requests go on without the model, so only those that name it are told. */
-function retirementNotes({ profile, model: id }: Decision, { catalog, now }: Services): readonly Note[] {
+function namedRetirement({ profile, model: id }: Decision, { catalog, now }: Services): Retirement | null {
   const model = profile === "direct" ? catalog.models.get(id) : undefined;
   const retirement = model === undefined ? null : retirementOf(catalog, model, now());
-  if (retirement === null || retirement.state === "later") return NO_NOTES;
-  return [{ code: "model_retires", message: TEXT.modelRetires(retirement) }];
+  return retirement?.state === "later" ? null : retirement;
 }
 
 interface Fitting {

@@ -1,6 +1,7 @@
 // Sentences of the gateway for clients and operators: refusals, failures, advice and verdicts. Log lines stay where they
 // are written, beside their event. A sentence for clients names no provider and no command: those are the operator's.
 
+import type { Retirement } from "../catalog/retirement.ts";
 import { command } from "../config/package.ts";
 import type { CascadeCheck } from "../core/requests/cascade.ts";
 import type { Tier } from "../core/tiers.ts";
@@ -281,15 +282,7 @@ export const backgroundNeedsStore = "'background' needs 'store': a response that
 export const notBoth = "Send 'previous_response_id' or 'conversation', not both.";
 export const invalidConversation = "'conversation' must be an id, or an object with one.";
 
-export const modelRetires = ({
-  model,
-  day,
-  state,
-}: {
-  readonly model: string;
-  readonly day: string;
-  readonly state: string;
-}) =>
+export const modelRetires = ({ model, day, state }: Retirement) =>
   state === "retired"
     ? `${model} retired on ${day}, so its provider may stop answering at any time. Ask for another model.`
     : `${model} retires on ${day}. Ask for another model before then.`;

@@ -185,6 +185,8 @@ const EXPOSED_HEADERS = [
   "request-id",
   "retry-after",
   "x-should-retry",
+  "deprecation",
+  "sunset",
   ...["limit", "remaining", "reset"].map((name) => `x-ratelimit-${name}-requests`),
   ...["model", "tier", "confidence", "profile", "savings", "fallback"].map((name) => `x-service-${name}`),
 ];

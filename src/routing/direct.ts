@@ -14,7 +14,7 @@ import { type Chain, chooseHosts } from "./chain.ts";
 import { usableHosts } from "./hosts.ts";
 import { latencyLimit, withinLimit } from "./latency.ts";
 import { wrongEndpoint } from "./named.ts";
-import { ableHosts, constraintNeeds, listNeeds, type NeedsInput } from "./needs.ts";
+import { ableHosts, constraintNeeds, describeNeeds, listNeeds, type NeedsInput, residencyNeeds } from "./needs.ts";
 import { keepSession } from "./sessions/stay.ts";
 import * as TEXT from "./text.ts";
 
@@ -42,6 +42,7 @@ export function directChain(input: NeedsInput): Chain {
   if (model !== undefined && model.endpoint !== null) {
     throw wrongEndpoint(model, "chat", TEXT.seeChatModels);
   }
+  if (model !== undefined) requireHost(model, input);
   const tier = model === undefined ? null : offeredTier(model, constraints, catalog);
   if (model === undefined || tier === null) throw notOffered(id, model, input);
   const models = [model];
@@ -62,6 +63,15 @@ export function directChain(input: NeedsInput): Chain {
     notes: [...notes, ...note],
     adjustments: notes,
   };
+}
+
+/** Throws a 400 that names what profile and request require, where no host of the model has it. */
+function requireHost(model: Model, { question: { controls, constraints }, catalog }: NeedsInput): void {
+  const needs = [...residencyNeeds(constraints, catalog), ...residencyNeeds(controls, catalog)];
+  const usable = usableHosts(model, catalog);
+  if (needs.length === 0 || usable.length === 0 || ableHosts(needs, usable).length > 0) return;
+  const sentence = describeNeeds(needs, [{ ...model, hosts: usable }])?.sentence ?? "";
+  throw new GatewayError("badRequest", TEXT.noHostLeft(model.id, sentence), { code: "no_capable_model" });
 }
 
 function notOffered(id: string, model: Model | undefined, { question, catalog }: NeedsInput): GatewayError {
@@ -90,10 +100,9 @@ function asDirect(question: RoutingQuestion): RoutingQuestion {
 
 /** Hosts that can do what the request needs. Where none can, the model was asked for all the same. */
 function hostsFor(model: Model, input: NeedsInput): readonly HostedModel[] {
-  const allowed = ableHosts(
-    constraintNeeds(input.question.constraints, input.catalog),
-    usableHosts(model, input.catalog),
-  );
+  const { question, catalog } = input;
+  const needs = [...constraintNeeds(question.constraints, catalog), ...residencyNeeds(question.controls, catalog)];
+  const allowed = ableHosts(needs, usableHosts(model, catalog));
   const able = ableHosts(listNeeds(input), allowed);
   return able.length > 0 ? able : allowed;
 }

@@ -10,7 +10,7 @@ import type { HostOrder } from "../core/requests/controls.ts";
 import { chooseHosts } from "./chain.ts";
 import { costAt, estimateTextsTokens } from "./cost.ts";
 import { usableHosts } from "./hosts.ts";
-import { constraintNeeds } from "./needs.ts";
+import { ableHosts, constraintNeeds, describeNeeds, type Need, type Residency, residencyNeeds } from "./needs.ts";
 import * as TEXT from "./text.ts";
 
 export interface NamedQuestion {
@@ -22,6 +22,8 @@ export interface NamedQuestion {
   readonly tokenIds: number;
   readonly constraints: Constraints;
   readonly hostOrder?: HostOrder | null;
+  /** Required by the request itself. */
+  readonly residency?: Residency;
   readonly restingModels?: RoutingQuestion["restingModels"];
 }
 
@@ -29,7 +31,7 @@ export function decideNamed(question: NamedQuestion, catalog: Catalog): Decision
   const model = namedModel(question, catalog);
   const { chat, constraints, hostOrder = null, restingModels = new Map() } = question;
   const hostQuestion = { chat, controls: { ...NO_CONTROLS, hostOrder }, constraints, restingModels };
-  const hostsOf = () => usableHosts(model, catalog);
+  const hostsOf = () => ableHosts(needsOf(question, catalog), usableHosts(model, catalog));
   const { first, hosts } = chooseHosts([model], hostsOf, { question: hostQuestion, catalog });
   const texts = question.chat.messages.map(({ content }) => contentText(content));
   const input = question.tokenIds + estimateTextsTokens(texts);
@@ -60,13 +62,36 @@ export function decideNamed(question: NamedQuestion, catalog: Catalog): Decision
 /** All that a key with these constraints may ask for at their endpoints. What a profile requires of chat does not count. */
 export function namedModels(constraints: Constraints, catalog: Catalog): readonly Model[] {
   const needs = constraintNeeds({ ...constraints, capabilities: [] }, catalog);
-  return [...catalog.models.values()].filter(
-    (model) => model.endpoint !== null && isUsable(catalog, model) && needs.every((need) => need.isMetBy(model)),
-  );
+  return endpointModels(catalog).filter((model) => ableHosts(needs, usableHosts(model, catalog)).length > 0);
 }
 
-function namedModel({ endpoint, model: id, constraints }: NamedQuestion, catalog: Catalog): Model {
-  const offered = namedModels(constraints, catalog).filter((model) => model.endpoint === endpoint);
+function endpointModels(catalog: Catalog): readonly Model[] {
+  return [...catalog.models.values()].filter((model) => model.endpoint !== null && isUsable(catalog, model));
+}
+
+function needsOf({ constraints, residency = {} }: NamedQuestion, catalog: Catalog): readonly Need[] {
+  const ofProfile = constraintNeeds({ ...constraints, capabilities: [] }, catalog);
+  return [...ofProfile, ...residencyNeeds(residency, catalog)];
+}
+
+/** Throws a 400 where models of the endpoint are connected and none is where profile and request require it. */
+function requireHost({ endpoint, constraints, residency = {} }: NamedQuestion, catalog: Catalog): void {
+  const needs = [...residencyNeeds(constraints, catalog), ...residencyNeeds(residency, catalog)];
+  if (needs.length === 0) return;
+  const models = endpointModels(catalog).filter((model) => model.endpoint === endpoint);
+  const isLeft = ({ hosts }: Model): boolean => ableHosts(needs, hosts).length > 0;
+  if (models.length === 0 || models.some(isLeft)) return;
+  const sentence = describeNeeds(needs, models)?.sentence ?? "";
+  throw new GatewayError("badRequest", TEXT.noneCapable(sentence, null), { code: "no_capable_model" });
+}
+
+function namedModel(question: NamedQuestion, catalog: Catalog): Model {
+  const { endpoint, model: id } = question;
+  requireHost(question, catalog);
+  const needs = needsOf(question, catalog);
+  const isOffered = (model: Model): boolean =>
+    model.endpoint === endpoint && ableHosts(needs, usableHosts(model, catalog)).length > 0;
+  const offered = endpointModels(catalog).filter(isOffered);
   const [first] = offered;
   const known = findModel(catalog, id ?? "");
   const named = id === null && DEFAULTED.has(endpoint) ? first : offered.find((model) => model === known);

@@ -1,12 +1,16 @@
 // Needs of a request: context window, capabilities, a format, and the demands of the key's profile. Each host of a
-// model meets a need or does not. Behaviour 5.3.
+// model meets a need or does not. Requirements of regions, retention and providers are needs that nothing sets aside.
+// Behaviour 5.3, 5.31.
 
 import type { Catalog } from "../catalog/catalog.ts";
-import { idsNamed, type NamedModels } from "../catalog/model-names.ts";
+import { idsNamed } from "../catalog/model-names.ts";
 import { type ChatRequest, partsOf } from "../core/chat.ts";
-import type { Constraints, RoutingQuestion } from "../core/decision.ts";
+import type { Constraints, Controls, RoutingQuestion } from "../core/decision.ts";
 import type { Capability, HostedModel, Model } from "../core/model.ts";
+import type { AskedValues } from "../core/requests/controls.ts";
+import { liesIn } from "../core/requests/regions.ts";
 import { tokensAt } from "./cost.ts";
+import { usableHosts } from "./hosts.ts";
 import { speaksFormat } from "./preference.ts";
 import * as TEXT from "./text.ts";
 
@@ -27,7 +31,7 @@ export interface NeedsInput {
 }
 
 export function listNeeds({ question, catalog, inputTokens }: NeedsInput): readonly Need[] {
-  const { chat, constraints } = question;
+  const { chat, constraints, controls } = question;
   const needs: Need[] = [new ContextNeed(inputTokens)];
   const parts = partTypes(chat);
   for (const capability of requestCapabilities(chat, parts, catalog)) {
@@ -35,11 +39,12 @@ export function listNeeds({ question, catalog, inputTokens }: NeedsInput): reado
   }
   needs.push(...partNeeds(parts, question));
   needs.push(...nativeNeeds(question, catalog), ...constraintNeeds(constraints, catalog));
+  needs.push(...residencyNeeds(controls, catalog));
   return needs;
 }
 
 /** Needs that the key's profile has for every request. */
-export function constraintNeeds(constraints: Constraints, catalog: NamedModels): readonly Need[] {
+export function constraintNeeds(constraints: Constraints, catalog: Catalog): readonly Need[] {
   const needs: Need[] = constraints.capabilities.map((capability) => capabilityNeed(capability, TEXT.lacksForProfile));
   const { allowedModels, blockedModels } = constraints;
   if (allowedModels !== null) {
@@ -58,6 +63,7 @@ export function constraintNeeds(constraints: Constraints, catalog: NamedModels):
       unmet: () => TEXT.blocked,
     });
   }
+  needs.push(...residencyNeeds(constraints, catalog));
   return needs;
 }
 
@@ -196,4 +202,93 @@ export function describeNeeds(needs: readonly Need[], models: readonly Model[]):
   const abilities = missing.map((need) => need.ability());
   const sentence = unmet.length > 0 ? TEXT.anyOf(abilities) : TEXT.allAtOnce(abilities);
   return { sentence, capabilities: missing.flatMap(({ capability }) => capability ?? []) };
+}
+
+/** Requirements of a profile or a request. Requests of older versions in the log lack these values. */
+export type Residency = Partial<Pick<AskedValues, "regions" | "zeroRetention" | "providers" | "excludedProviders">>;
+
+const NO_NEEDS: readonly Need[] = [];
+
+export function residencyNeeds(required: Residency, catalog: Pick<Catalog, "providers">): readonly Need[] {
+  const { regions = null, zeroRetention = false, providers = null, excludedProviders = null } = required;
+  if (regions === null && !zeroRetention && providers === null && excludedProviders === null) return NO_NEEDS;
+  // The sandbox stands for every vendor, and sends nothing anywhere.
+  const isSandbox = ({ provider }: HostedModel): boolean => catalog.providers.get(provider)?.transport === "sandbox";
+  return needsOf({ regions, zeroRetention, providers, excludedProviders }, catalog).map((need) => ({
+    ...need,
+    isMetBy: (host) => isSandbox(host) || need.isMetBy(host),
+  }));
+}
+
+function needsOf(required: Required<Residency>, catalog: Pick<Catalog, "providers">): readonly Need[] {
+  const { regions, zeroRetention, providers, excludedProviders } = required;
+  const needs: Need[] = [];
+  if (regions !== null) needs.push(regionNeed(regions));
+  if (zeroRetention) needs.push(RETENTION_NEED);
+  if (providers !== null) {
+    needs.push({
+      ability: () => TEXT.isAtProvider(providers),
+      isMetBy: (model) => isAt(model, providers, catalog),
+      unmet: ({ provider }) => TEXT.atOtherProvider(provider, providers),
+    });
+  }
+  if (excludedProviders !== null) {
+    needs.push({
+      ability: () => TEXT.isNotAtProvider(excludedProviders),
+      isMetBy: (model) => !isAt(model, excludedProviders, catalog),
+      unmet: ({ provider }) => TEXT.atExcludedProvider(provider),
+    });
+  }
+  return needs;
+}
+
+/** A host that may answer in several places must have all of them inside. One whose place is unknown has none. */
+function regionNeed(places: readonly string[]): Need {
+  const isInside = (region: string): boolean => places.some((place) => liesIn(region, place));
+  return {
+    ability: () => TEXT.answersIn(places),
+    isMetBy: ({ regions = [] }) => regions.length > 0 && regions.every(isInside),
+    unmet: ({ host, regions = [] }) => TEXT.answersElsewhere(host, regions, places),
+  };
+}
+
+const RETENTION_NEED: Need = {
+  ability: () => TEXT.keepsNothing,
+  isMetBy: ({ zeroRetention }) => zeroRetention === true,
+  unmet: ({ host }) => TEXT.mayKeep(host),
+};
+
+function isAt({ provider: id }: HostedModel, names: readonly string[], { providers }: Pick<Catalog, "providers">) {
+  const own = [id, ...(providers.get(id)?.otherNames ?? [])];
+  return names.some((name) => own.includes(name) || own.includes(name.toLowerCase()));
+}
+
+/** Only the controls that are requirements, which a second answer to a request must keep to as well. */
+export function residencyOf({ regions, zeroRetention, providers, excludedProviders }: Controls): Required<Residency> {
+  return { regions, zeroRetention, providers, excludedProviders };
+}
+
+/** A host that does not meet what profile and request require, with the reason. */
+export interface LeftOutHost {
+  readonly model: string;
+  readonly host: string;
+  readonly because: string;
+}
+
+/** The hosts of these models that the requirements leave out. */
+export function leftOutHosts(
+  models: readonly string[],
+  required: readonly Residency[],
+  catalog: Catalog,
+): readonly LeftOutHost[] {
+  const needs = required.flatMap((each) => residencyNeeds(each, catalog));
+  if (needs.length === 0) return [];
+  return models.flatMap((id) => {
+    const model = catalog.models.get(id);
+    const hosts = model === undefined ? [] : usableHosts(model, catalog);
+    return hosts.flatMap((host) => {
+      const unmet = needs.find((need) => !need.isMetBy(host));
+      return unmet === undefined ? [] : [{ model: id, host: host.host, because: unmet.unmet(host) }];
+    });
+  });
 }

@@ -90,6 +90,22 @@ export const speaksOther = (format: string, because: string) =>
 export const hasContext = (tokens: number) => `has a context window of ${tokens} tokens`;
 export const contextTooSmall = (window: number, tokens: number) =>
   `context window of ${window} tokens is too small for about ${tokens}`;
+
+// needs.ts: requirements
+export const answersIn = (places: readonly string[]) => `answers in ${places.join(" or ")} alone`;
+export const answersElsewhere = (host: string, regions: readonly string[], places: readonly string[]) =>
+  regions.length === 0
+    ? `${host} does not say where it answers, and ${places.join(" or ")} is required`
+    : `${host} answers in ${regions.join(", ")}, and ${places.join(" or ")} is required`;
+export const keepsNothing = "keeps no content (zero retention)";
+export const mayKeep = (host: string) => `${host} may keep content, and zero retention is required`;
+export const isAtProvider = (names: readonly string[]) => `is served by ${names.join(" or ")}`;
+export const atOtherProvider = (provider: string, names: readonly string[]) =>
+  `served by ${provider}, and only ${names.join(" or ")} may serve it`;
+export const isNotAtProvider = (names: readonly string[]) => `is served by another provider than ${names.join(" or ")}`;
+export const atExcludedProvider = (provider: string) => `served by ${provider}, which is excluded`;
+export const noHostLeft = (model: string, sentence: string) => `No host of ${JSON.stringify(model)} ${sentence}.`;
+
 export const anyOf = (missing: readonly string[]) => missing.join(" or ");
 export const allAtOnce = (missing: readonly string[]) => `${missing.join(" and ")} at once`;
 

@@ -145,6 +145,7 @@ function hostRow(host: HostedModel, changes: readonly DatedChange[]): JsonMap {
   const { provider, upstream, context, maxOutput, capabilities, dialect, formats } = host;
   // Facts about the provider change with the catalogue, so only the operator's own words are taken over.
   const { region, dataPolicy } = host.policySource === undefined ? host : {};
+  const { ownResidency: own } = host;
   const change = changes.find(({ startsOn }) => startsOn === undefined);
   const today = change === undefined ? host : { price: change.price, schedule: laterOf(host, change) };
   const { price } = today;
@@ -159,6 +160,8 @@ function hostRow(host: HostedModel, changes: readonly DatedChange[]): JsonMap {
     ...(formats === undefined ? {} : { formats: [...formats] }),
     ...(region === undefined ? {} : { region }),
     ...(dataPolicy === undefined ? {} : { dataPolicy }),
+    ...(own?.regions === undefined ? {} : { regions: [...own.regions] }),
+    ...(own?.zeroRetention === undefined ? {} : { zeroRetention: own.zeroRetention }),
   };
 }
 

@@ -42,6 +42,7 @@ export function writeCli(body: ChatBody, { command, profile, account }: Origin):
 
 function worded(value: unknown): string {
   if (typeof value === "boolean") return value ? "on" : "off";
+  if (Array.isArray(value) && value.every((each) => typeof each === "string")) return value.join(",");
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
@@ -68,5 +69,5 @@ function writePrompt(prompt: string): string {
 
 /** Puts text into single quotes, in which only the single quote itself has a meaning. */
 function quote(text: string): string {
-  return /^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+  return /^[\w.,:/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,7 +1,8 @@
 // The fields of routing controls in the forms of the playground and of a profile, one for each row of their table.
 
 import type { ComponentChildren } from "preact";
-import { plainHelp, type RequestControl } from "../../src/core/requests/controls.ts";
+import { plainHelp } from "../../src/core/requests/control-text.ts";
+import type { RequestControl } from "../../src/core/requests/controls.ts";
 import { TIERS } from "../../src/core/tiers.ts";
 import { SelectField, TextField } from "../kit/field.tsx";
 import { TierRange } from "../kit/tier-range.tsx";
@@ -47,6 +48,16 @@ export function ControlFields({ texts, onChange, children }: ControlFieldsProps)
         ))}
         {children}
       </div>
+      {NAMES.map((control) => (
+        <TextField
+          key={control.name}
+          label={control.label ?? control.name}
+          hint={plainHelp(control)}
+          value={texts[control.name] ?? ""}
+          onInput={(text) => set(control.name, text)}
+          placeholder={TEXT.noLimit}
+        />
+      ))}
       {CHOICES.map((control) => (
         <SelectField
           key={control.name}
@@ -61,10 +72,12 @@ export function ControlFields({ texts, onChange, children }: ControlFieldsProps)
   );
 }
 
+const NAMES = FORM_CONTROLS.filter(({ takes }) => takes.kind === "names");
 const QUALITIES = FORM_CONTROLS.filter(({ takes }) => takes.kind === "quality");
 const NUMBERS = FORM_CONTROLS.filter(({ takes }) => takes.kind === "amount" || takes.kind === "number");
 const CHOICES = FORM_CONTROLS.filter(
-  ({ takes }) => takes.kind === "cascade" || (takes.kind === "choice" && takes.words !== TIERS),
+  ({ takes }) =>
+    takes.kind === "cascade" || takes.kind === "switch" || (takes.kind === "choice" && takes.words !== TIERS),
 );
 
 function choicesOf({ takes }: RequestControl): readonly { readonly value: string; readonly label: string }[] {

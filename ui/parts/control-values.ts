@@ -11,22 +11,32 @@ export const FORM_CONTROLS: readonly RequestControl[] = REQUEST_CONTROLS.filter(
 function textOf(value: unknown): string {
   if (value === null || value === undefined) return "";
   // Checks of a cascade are nothing to type: the request asked for one.
-  return typeof value === "object" ? "true" : String(value);
+  if (Array.isArray(value)) return value.join(", ");
+  return typeof value === "object" ? "true" : value === false ? "" : String(value);
 }
 
 /** The value as a request has it; undefined where nothing is asked for, or no number is typed yet. */
 function fieldValue({ kind }: Takes, text: string): unknown {
   if (text.trim() === "") return undefined;
   if (kind === "choice" || kind === "text") return text;
-  if (kind === "cascade") return text === "true";
+  if (kind === "cascade" || kind === "switch") return text === "true";
+  if (kind === "names") return namesIn(text);
   return Number.isNaN(Number(text)) ? undefined : Number(text);
+}
+
+/** Names between commas; undefined where there is none. */
+function namesIn(text: string): readonly string[] | undefined {
+  const names = text.split(",").map((name) => name.trim());
+  const written = names.filter((name) => name !== "");
+  return written.length === 0 ? undefined : written;
 }
 
 /** The value as a profile has it. An amount stays text: the gateway reads decimal text, and a number would round it. */
 export function ruleValue({ kind, unset }: Takes, text: string): unknown {
   if (text.trim() === "") return unset;
   if (kind === "amount") return text.trim();
-  if (kind === "cascade") return text === "true";
+  if (kind === "cascade" || kind === "switch") return text === "true";
+  if (kind === "names") return namesIn(text) ?? unset;
   return kind === "choice" ? text : Number(text);
 }
 

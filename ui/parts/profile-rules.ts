@@ -25,6 +25,8 @@ function chipsOfRule({ takes, rule, label = rule, chip = `${label}: {}` }: Profi
       if (takes.words !== null) return words.map(written);
       return words.length === 0 && takes.unset !== null ? [] : [written(plural(words.length, "model"))];
     }
+    case "names":
+      return [written((value as readonly string[]).join(", "))];
     case "amount":
       return [written(usd(String(value)))];
     case "quality":

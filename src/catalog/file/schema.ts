@@ -119,6 +119,8 @@ const host = {
   formats: listOf(text),
   region: text,
   dataPolicy: text,
+  regions: listOf(text),
+  zeroRetention: Type.Boolean(),
   retires: day,
 } satisfies FieldsOf<HostRow>;
 
@@ -151,7 +153,14 @@ const model = {
   note: maybe(text),
 } satisfies FieldsOf<Omit<ModelRow, "provisional">>;
 
-const policy = { region: maybe(text), dataPolicy: maybe(text), asOf: day, source: text } satisfies FieldsOf<PolicyRow>;
+const policy = {
+  region: maybe(text),
+  dataPolicy: maybe(text),
+  regions: maybe(listOf(text)),
+  zeroRetention: maybe(Type.Boolean()),
+  asOf: day,
+  source: text,
+} satisfies FieldsOf<PolicyRow>;
 const searchFee = { usd, asOf: day, source: text } satisfies FieldsOf<SearchRow>;
 
 const chain = listOf(text);

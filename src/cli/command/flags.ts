@@ -1,7 +1,7 @@
 // Flags of a command: which are its own, and their text as checked values. What is wrong throws UsageError.
 
 import { optionRows } from "../../config/options/table.ts";
-import { type NamedControl, takesInProfile } from "../../core/requests/controls.ts";
+import { LISTED_NAME, type NamedControl, takesInProfile } from "../../core/requests/controls.ts";
 import type { Flags } from "./arguments.ts";
 import * as TEXT from "./text.ts";
 import { UsageError, unknown } from "./usage.ts";
@@ -76,7 +76,7 @@ export function parseControl(text: string, control: NamedControl): unknown {
       return parseWord(text, takes.words, flag);
     case "quality":
       if (/^[012]$/.test(text)) return Number(text);
-      throw new UsageError(TEXT.flagNotQuality(flag, text));
+      throw new UsageError(TEXT.flagIsNot(flag, "0, 1 or 2", text));
     case "amount":
       return parseNumber(text, flag, takes.max);
     case "number":
@@ -86,9 +86,16 @@ export function parseControl(text: string, control: NamedControl): unknown {
     case "switch":
     case "cascade":
       return parseWord(text, ["on", "off"], flag) === "on";
+    case "names":
+      return text.split(",").map((word) => parseName(word.trim(), flag));
     case "list":
       return text.split(",").map((word) => parseListed(word.trim(), takes.words, flag));
   }
+}
+
+function parseName(word: string, flag: string): string {
+  if (LISTED_NAME.test(word)) return word;
+  throw new UsageError(TEXT.flagIsNot(flag, "names between commas", word));
 }
 
 function parseListed(word: string, known: readonly string[] | null, flag: string): string {

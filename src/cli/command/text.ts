@@ -47,7 +47,7 @@ export const flagNotOneOf = (flag: string, known: string, given: string) =>
 export const flagNotNumber = (flag: string, most: number, given: string) =>
   `--${flag} is a number from 0 to ${most}, not '${given}'.`;
 export const flagNotCount = (flag: string, given: string) => `--${flag} is a whole number from 1, not '${given}'.`;
-export const flagNotQuality = (flag: string, given: string) => `--${flag} is 0, 1 or 2, not '${given}'.`;
+export const flagIsNot = (flag: string, is: string, given: string) => `--${flag} is ${is}, not '${given}'.`;
 
 // command/store.ts
 export const noAccount = (id: string) => `No account '${id}'.`;

@@ -1,6 +1,7 @@
 // Layout of help pages, on a screen and as Markdown in docs/reference/cli.md.
 
-import { type NamedControl, plainHelp, valueWord } from "../../core/requests/controls.ts";
+import { plainHelp, valueWord } from "../../core/requests/control-text.ts";
+import type { NamedControl } from "../../core/requests/controls.ts";
 import { formatTable } from "../command/table.ts";
 
 type Rows = readonly (readonly string[])[];

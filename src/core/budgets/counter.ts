@@ -4,7 +4,7 @@
 import type { NanoUsd } from "../money.ts";
 
 /** An amount that was spent from a time on: a whole calendar period, or a part of a rolling one. */
-export interface SpentPart {
+interface SpentPart {
   readonly startMs: number;
   readonly amount: NanoUsd;
 }

@@ -30,6 +30,8 @@ interface ControlRow {
   readonly onlyWith?: (typeof ROUTING_PROFILES)[number];
   /** The value is the client's own text, which the request log does not keep. */
   readonly isPrivate?: true;
+  /** Hosts that do not meet it are never used, at any endpoint. */
+  readonly isRequirement?: true;
   /** Name of the control in the forms of the dashboard, which leave out controls without one. */
   readonly label?: string;
   /** A rule in a few words, with `{}` for its value; the label and the value where this is left out. */
@@ -41,8 +43,10 @@ interface ControlRow {
 }
 
 /** Values that a control takes. `unset` is the value of a control that nobody set. */
-export type Takes = AskedTakes | SwitchTaken | ListTaken<unknown>;
-type AskedTakes = ChoiceTaken<unknown> | QualityTaken | AmountTaken | NumberTaken | TextTaken | CascadeTaken;
+export type Takes = AskedTakes | ListTaken<unknown>;
+type AskedTakes =
+  | (ChoiceTaken<unknown> | QualityTaken | AmountTaken | NumberTaken | TextTaken)
+  | (CascadeTaken | SwitchTaken | NamesTaken);
 
 interface ChoiceTaken<Value> {
   readonly kind: "choice";
@@ -62,7 +66,7 @@ interface AmountTaken {
   readonly unset: number | null;
 }
 
-interface NumberTaken {
+export interface NumberTaken {
   readonly kind: "number";
   readonly min: number;
   readonly max: number;
@@ -88,6 +92,17 @@ interface CascadeTaken {
   readonly kind: "cascade";
   readonly unset: CascadeControl | null;
 }
+
+/** Takes names of things outside the catalogue, in any case. */
+interface NamesTaken {
+  readonly kind: "names";
+  readonly what: "regions" | "providers";
+  readonly unset: readonly string[] | null;
+}
+
+/** The form of a region or of a provider's name. */
+export const LISTED_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
+export const LISTED_NAMES_MAX = 50;
 
 /** Takes some of `words`, or ids of models where that is null. */
 interface ListTaken<Value> {
@@ -115,6 +130,7 @@ const amount: AmountTaken = { kind: "amount", max: 1e9, unset: null };
 /** A name of a session is short; a prompt is not one. */
 const sessionName: TextTaken = { kind: "text", charsMax: 256, unset: null };
 const off: SwitchTaken & { readonly unset: boolean } = { kind: "switch", unset: false };
+const names = (what: NamesTaken["what"]): NamesTaken => ({ kind: "names", what, unset: null });
 const cascade: CascadeTaken = { kind: "cascade", unset: null };
 
 const capabilities: ListTaken<readonly Capability[]> = { kind: "list", words: CAPABILITIES, unset: [] };
@@ -240,6 +256,46 @@ const CONTROLS = {
     default: "the profile's, else `routing.hostOrder`",
     help: "In which order the hosts of a model are tried.",
   },
+  regions: {
+    field: "service_regions",
+    rule: "regions",
+    isRequirement: true,
+    flag: "regions",
+    takes: names("regions"),
+    label: "Regions",
+    chip: "Only in {}",
+    help: "Only hosts that answer in these places alone: `eu`, a country such as `de`, or a cloud region.",
+  },
+  zeroRetention: {
+    field: "service_zero_retention",
+    rule: "zeroRetention",
+    isRequirement: true,
+    flag: "zero-retention",
+    takes: off,
+    label: "Zero retention",
+    chip: "Zero retention",
+    help: "Only hosts that keep no content. A request cannot undo it for its profile.",
+  },
+  providers: {
+    field: "service_providers",
+    rule: "providers",
+    isRequirement: true,
+    flag: "providers",
+    takes: names("providers"),
+    label: "Only these providers",
+    chip: "Only at {}",
+    help: "Only hosts of these providers.",
+  },
+  excludedProviders: {
+    field: "service_excluded_providers",
+    rule: "excludedProviders",
+    isRequirement: true,
+    flag: "exclude-providers",
+    takes: names("providers"),
+    label: "Not these providers",
+    chip: "Not at {}",
+    help: "No host of these providers.",
+  },
   session: {
     field: "service_session",
     takes: sessionName,
@@ -314,60 +370,6 @@ export const PROFILE_CONTROLS = ALL.filter((row): row is ProfileControl => row.r
 export function takesInProfile({ takes }: Pick<NamedControl, "takes">): Takes {
   if (takes.kind === "cascade") return { kind: "switch", unset: null };
   return takes.kind === "number" ? { ...takes, max: takes.profileMax ?? takes.max } : takes;
-}
-
-/** The values that a control takes, in words. */
-export function describeValues(takes: Takes): string {
-  switch (takes.kind) {
-    case "choice":
-      return takes.words === TIERS ? "tier" : inWords(takes.words);
-    case "quality":
-      return "0, 1 or 2";
-    case "amount":
-      return "number, at least 0";
-    case "number":
-      return `${takes.isWhole ? "whole number" : "number"}, ${describeBounds(takes)}`;
-    case "text":
-      return `text of at most ${takes.charsMax} characters`;
-    case "switch":
-      return "true or false";
-    case "cascade":
-      return "true, false or an object of checks";
-    case "list":
-      return takes.words === null ? "ids of models" : `list of ${inWords(takes.words)}`;
-  }
-}
-
-function describeBounds({ min, max, profileMax }: NumberTaken): string {
-  if (max === Number.MAX_SAFE_INTEGER) return `at least ${min}`;
-  const inProfile = profileMax === undefined ? "" : `, in a profile to ${profileMax}`;
-  return `${min} to ${max.toLocaleString("en-US")}${inProfile}`;
-}
-
-function inWords(words: readonly string[]): string {
-  const quoted = words.map((word) => `\`${word}\``);
-  return `${quoted.slice(0, -1).join(", ")} or ${quoted.at(-1)}`;
-}
-
-/** The values that a control takes, as one word behind its flag. */
-export function valueWord({ takes }: Pick<NamedControl, "takes">): string {
-  if (takes.kind === "choice") return takes.words === TIERS ? "TIER" : takes.words.join("|");
-  return VALUE_WORDS[takes.kind];
-}
-
-const VALUE_WORDS = {
-  quality: "0|1|2",
-  amount: "USD",
-  number: "NUMBER",
-  text: "TEXT",
-  switch: "on|off",
-  cascade: "on|off",
-  list: "LIST",
-};
-
-/** Returns the help of a control without Markdown. */
-export function plainHelp({ help }: Pick<NamedControl, "help">): string {
-  return help.replaceAll("`", "");
 }
 
 /** The values of rows that nobody set. */

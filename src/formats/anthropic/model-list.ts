@@ -1,6 +1,7 @@
 // The models list in Anthropic's shape, with its cursors.
 
 import type { Catalog } from "../../catalog/catalog.ts";
+import { retirementDay } from "../../catalog/retirement.ts";
 import { GatewayError } from "../../core/errors.ts";
 import type { Model } from "../../core/model.ts";
 import type { JsonObject } from "../json/fields.ts";
@@ -10,7 +11,8 @@ const PAGE_DEFAULT = 20;
 const PAGE_MAX = 1000;
 
 /** One model. Fields the catalogue knows nothing of are null. */
-export function writeAnthropicModel(model: Model): JsonObject {
+export function writeAnthropicModel(model: Model, catalog: Catalog): JsonObject {
+  const retires = retirementDay(catalog, model);
   return {
     type: "model",
     id: model.id,
@@ -18,18 +20,19 @@ export function writeAnthropicModel(model: Model): JsonObject {
     created_at: createdAt(model.priceAsOf),
     max_input_tokens: model.context,
     max_tokens: model.maxOutput,
-    lifecycle: "active",
+    lifecycle: retires === null ? "active" : "deprecated",
     line: null,
     capabilities: null,
-    deprecated_at: null,
-    retires_at: null,
+    // The catalogue knows when it learned of the end, not when the vendor announced it.
+    deprecated_at: retires === null ? null : createdAt(model.priceAsOf),
+    retires_at: retires === null ? null : createdAt(retires),
   };
 }
 
 /** One page of them, by the cursors of the query. */
 export function writeAnthropicModels(
   models: readonly Model[],
-  _catalog: Catalog,
+  catalog: Catalog,
   query: Readonly<Record<string, string>>,
 ): JsonObject {
   const { after_id: afterId = null, before_id: beforeId = null } = query;
@@ -39,7 +42,7 @@ export function writeAnthropicModels(
   const from = beforeId === null ? after : Math.max(after, before - limit);
   const page = models.slice(from, Math.min(before, from + limit));
   return {
-    data: page.map((model) => writeAnthropicModel(model)),
+    data: page.map((model) => writeAnthropicModel(model, catalog)),
     has_more: beforeId === null ? from + page.length < models.length : from > after,
     first_id: page[0]?.id ?? null,
     last_id: page.at(-1)?.id ?? null,
@@ -59,7 +62,7 @@ function indexOf(models: readonly Model[], id: string): number {
 }
 
 // The catalogue knows when a price was read, not when a model was made; the format wants a time.
-function createdAt(priceAsOf: string): string {
-  const time = Date.parse(priceAsOf);
+function createdAt(day: string): string {
+  const time = Date.parse(day);
   return new Date(Number.isNaN(time) ? 0 : time).toISOString().replace(".000", "");
 }

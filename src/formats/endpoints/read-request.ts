@@ -7,6 +7,7 @@ import { GatewayError } from "../../core/errors.ts";
 import type { ClientRequest, InputBatch } from "../format.ts";
 import { isObject, isTexts, type JsonObject, readChoice, readInteger, readString, toText } from "../json/fields.ts";
 import type { JsonSource } from "../scan/scan.ts";
+import { readRequirements } from "../service/controls.ts";
 
 export const ENCODINGS = ["float", "base64"] as const;
 /** Far above any model. */
@@ -75,7 +76,8 @@ function named(format: string, { source, body, texts, batch }: ReadInput): Clien
     maxOutputTokens: 0,
     choiceCount: 1,
   };
-  const controls = { ...NO_CONTROLS, profile: "direct", model: readString(body, "model") } as const;
+  const required = readRequirements(body);
+  const controls = { ...NO_CONTROLS, ...required, profile: "direct", model: readString(body, "model") } as const;
   return { format, source, body, chat, controls, batch };
 }
 

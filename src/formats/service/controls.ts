@@ -2,9 +2,24 @@
 // Behaviour 2.2.
 
 import { type Controls, NO_CONTROLS } from "../../core/decision.ts";
-import { REQUEST_CONTROLS, type RequestControl, ROUTING_PROFILES } from "../../core/requests/controls.ts";
+import {
+  LISTED_NAME,
+  LISTED_NAMES_MAX,
+  REQUEST_CONTROLS,
+  type RequestControl,
+  ROUTING_PROFILES,
+} from "../../core/requests/controls.ts";
 import type { Note } from "../../core/requests/notes.ts";
-import { invalid, type JsonObject, readChoice, readInteger, readNumber, readString } from "../json/fields.ts";
+import {
+  invalid,
+  type JsonObject,
+  readArray,
+  readBoolean,
+  readChoice,
+  readInteger,
+  readNumber,
+  readString,
+} from "../json/fields.ts";
 import { isVendorTier } from "../provider/service-tier.ts";
 import { readCascade } from "./cascade.ts";
 
@@ -65,6 +80,14 @@ function readAsked(body: JsonObject): Controls {
   return asked as unknown as Controls;
 }
 
+/** The controls that hold at every endpoint: where a request may go. */
+export function readRequirements(body: JsonObject): Partial<Controls> {
+  const read = REQUIREMENTS.map((row) => [row.name, readValue(body, row)] as const);
+  return Object.fromEntries(read.filter(([, value]) => value !== null));
+}
+
+const REQUIREMENTS = REQUEST_CONTROLS.filter(({ isRequirement }) => isRequirement);
+
 function readValue(body: JsonObject, { field, takes }: RequestControl): unknown {
   switch (takes.kind) {
     case "choice":
@@ -79,6 +102,10 @@ function readValue(body: JsonObject, { field, takes }: RequestControl): unknown 
       return readText(body, field, takes.charsMax);
     case "cascade":
       return readCascade(body, field);
+    case "switch":
+      return readBoolean(body, field);
+    case "names":
+      return readNames(body, field);
   }
 }
 
@@ -88,6 +115,14 @@ function readText(body: JsonObject, field: string, charsMax: number): string | n
     throw invalid(field, `'${field}' must have 1 to ${charsMax} characters.`);
   }
   return text;
+}
+
+function readNames(body: JsonObject, field: string): readonly string[] | null {
+  if ((body[field] ?? null) === null) return null;
+  const names = readArray(body, field);
+  const isName = (name: unknown): name is string => typeof name === "string" && LISTED_NAME.test(name);
+  if (names.length > 0 && names.length <= LISTED_NAMES_MAX && names.every(isName)) return names;
+  throw invalid(field, `'${field}' must be a list of 1 to ${LISTED_NAMES_MAX} names of letters, digits, - and _.`);
 }
 
 /** Notes on fields that look like controls and had no effect. */

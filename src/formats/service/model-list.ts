@@ -2,6 +2,7 @@
 // price is shown as the price that is charged instead. Behaviour 9.
 
 import { type Catalog, isUsable } from "../../catalog/catalog.ts";
+import { retirementDay } from "../../catalog/retirement.ts";
 import type { Capability, HostedModel, Model } from "../../core/model.ts";
 import { cacheWritePrice } from "../../core/money.ts";
 import { type BandedRates, periodPlace, type Rates } from "../../core/price.ts";
@@ -24,6 +25,7 @@ export function writeModels(models: readonly Model[], catalog: Catalog): JsonObj
 }
 
 export function writeModel(model: Model, catalog: Catalog): JsonObject {
+  const retires = retirementDay(catalog, model);
   return {
     id: model.id,
     object: "model",
@@ -39,6 +41,7 @@ export function writeModel(model: Model, catalog: Catalog): JsonObject {
       tiers: TIERS.filter((tier) => catalog.chains[tier].some(({ id }) => id === model.id)),
       bfcl: model.scores,
       priceAsOf: model.priceAsOf,
+      ...(retires === null ? {} : { retires }),
       ...(model.isProvisional ? { provisional: true } : {}),
       hosts: model.hosts.filter((host) => isUsable(catalog, host)).map((host) => writeHost(host, catalog)),
     },

@@ -13,7 +13,7 @@ import type { AnswerFigures } from "../../core/requests/outcomes.ts";
 import type { CallFormat, ClientRequest, StreamWriter } from "../../formats/format.ts";
 import { outputTokensOf } from "../../formats/provider/output-meter.ts";
 import { hostRules, keyIdsOf, orderHosts, usableHosts } from "../../routing/hosts.ts";
-import { ableHosts, listNeeds } from "../../routing/needs.ts";
+import { ableHosts, listNeeds, residencyOf } from "../../routing/needs.ts";
 import type { OpenStream, Reached } from "../attempt/try-model.ts";
 import { unwatchedTry } from "../attempt/unwatched-try.ts";
 import { createCapture } from "../capture.ts";
@@ -55,7 +55,7 @@ export function plan(asked: AskedAgain, modelId: string, services: Services): Pl
   const restingModels = health.resting();
   const question = {
     chat: request.chat,
-    controls: NO_CONTROLS,
+    controls: { ...NO_CONTROLS, ...residencyOf(request.controls) },
     constraints,
     restingModels,
     hostSpeeds: speeds.current(),

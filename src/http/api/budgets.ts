@@ -61,7 +61,7 @@ const standingFields = {
 };
 const StandingSchema = Type.Object(standingFields);
 
-export const BudgetSchema = named("Budget", {
+const BudgetSchema = named("Budget", {
   id: AnyText,
   name: AnyText,
   scope: listed(BUDGET_SCOPES),

@@ -70,6 +70,9 @@ const CatalogHost = Type.Object({
   retires: nullable(AnyText),
   region: nullable(AnyText),
   dataPolicy: nullable(AnyText),
+  // As filters read them; null where unknown.
+  regions: nullable(Type.Array(AnyText)),
+  zeroRetention: nullable(Flag),
   // Date and source of region and data policy; null where the operator wrote them or nothing is known.
   policyAsOf: nullable(AnyText),
   policySource: nullable(AnyText),
@@ -180,6 +183,8 @@ function writeHost(host: HostedModel, { catalog, health, speeds }: Services): Sh
     retires: host.retires ?? null,
     region: host.region ?? null,
     dataPolicy: host.dataPolicy ?? null,
+    regions: host.regions === undefined ? null : [...host.regions],
+    zeroRetention: host.zeroRetention ?? null,
     policyAsOf: host.policyAsOf ?? null,
     policySource: host.policySource ?? null,
     health: writeModelHealth(health.stateOf(host.hostKey)),

@@ -2,6 +2,8 @@
 
 import { type TSchema, type TSchemaOptions, type TUnsafe, Type } from "typebox";
 import {
+  LISTED_NAME,
+  LISTED_NAMES_MAX,
   PROFILE_CONTROLS,
   type ProfileControl,
   type ProfileRules,
@@ -10,7 +12,7 @@ import {
   takesInProfile,
 } from "../../core/requests/controls.ts";
 import { PATTERN_CHARS_MAX } from "../../formats/checks/pattern.ts";
-import { AnyText, nullable, optional, Quality } from "./schema.ts";
+import { AnyText, Flag, nullable, optional, Quality, Texts } from "./schema.ts";
 
 const CHECKS = {
   json_schema: "JSON Schema that the text of the answer must fit, in place of the request's own.",
@@ -75,9 +77,34 @@ function schemaOf(takes: Takes, about: TSchemaOptions): TSchema {
       return Type.Boolean(about);
     case "cascade":
       return Type.Union([Type.Boolean(), CascadeChecksSchema], about);
+    case "names": {
+      const name = Type.String({ pattern: LISTED_NAME.source });
+      return Type.Array(name, { minItems: 1, maxItems: LISTED_NAMES_MAX, ...about });
+    }
     case "list":
       return takes.words === null
         ? Type.Array(AnyText, { maxItems: MODEL_IDS_MAX, ...about })
         : Type.Array(Type.Enum([...takes.words]), about);
   }
 }
+
+/** Fields of a decision that say where it would go, and what its requirements leave out. */
+export const hostFields = {
+  hostPolicies: Type.Optional(
+    Type.Array(
+      Type.Object({
+        host: AnyText,
+        region: nullable(AnyText),
+        dataPolicy: nullable(AnyText),
+        regions: nullable(Texts),
+        zeroRetention: nullable(Flag),
+      }),
+      { description: "Where each host of the model answers and what becomes of the content; null where unknown." },
+    ),
+  ),
+  hostsLeftOut: Type.Optional(
+    Type.Array(Type.Object({ model: AnyText, host: AnyText, because: AnyText }), {
+      description: "Hosts outside the required regions, retention or providers. Absent where there is none.",
+    }),
+  ),
+};

@@ -3,7 +3,8 @@
 import { readFileSync } from "node:fs";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { isSimulated } from "../../catalog/catalog.ts";
-import { describeValues, plainHelp, REQUEST_CONTROLS, type RequestControl } from "../../core/requests/controls.ts";
+import { describeValues, plainHelp } from "../../core/requests/control-text.ts";
+import { REQUEST_CONTROLS, type RequestControl } from "../../core/requests/controls.ts";
 import { TIERS } from "../../core/tiers.ts";
 import type { CallContext } from "../context.ts";
 import type { Clients } from "../exchange/request-format.ts";

@@ -11,6 +11,7 @@ import { EFFORTS } from "../../core/requests/effort.ts";
 import { SESSION_STATES } from "../../core/session.ts";
 import { TIERS } from "../../core/tiers.ts";
 import type { JsonObject } from "../../formats/json/fields.ts";
+import { hostFields } from "../openapi/controls.ts";
 import {
   ANY_ERRORS,
   BODY_ERRORS,
@@ -266,11 +267,7 @@ export const RoutingDecisionSchema = named("RoutingDecision", {
   ),
   host: Type.Optional(Type.String({ description: "The host that would be tried first, where the model has several." })),
   hosts: Type.Optional(HostChoiceSchema),
-  hostPolicies: Type.Optional(
-    Type.Array(Type.Object({ host: AnyText, region: nullable(AnyText), dataPolicy: nullable(AnyText) }), {
-      description: "Where each host of the model answers and what becomes of the content; null where unknown.",
-    }),
-  ),
+  ...hostFields,
   profile,
   historyFloor: nullable(listed(TIERS)),
   toolScenario: nullable(listed(TOOL_SCENARIOS)),

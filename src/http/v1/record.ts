@@ -346,11 +346,9 @@ function fallbackOf(report: CallReport): RequestMetric["fallback"] {
 /** The time of a request in the gateway. Only the first attempt is as late as our own work makes it. */
 function passOf({ attempts, ending }: CallReport, times: RequestTimes): RequestMetric["pass"] {
   const { bodyReadAt, begunAt, streamEndedAt, sentAt } = times;
-  const [first, last] = [attempts[0], attempts.at(-1)];
-  const between = (from: number | null | undefined, to: number | null | undefined): number | null =>
-    !from || !to ? null : to - from;
-  const inMs = between(bodyReadAt, first?.sentAt);
-  const received = last?.receivedAt;
+  const between = (from = 0, to = 0): number | null => (from === 0 || to === 0 ? null : to - from);
+  const inMs = between(bodyReadAt, attempts[0]?.sentAt ?? 0);
+  const received = attempts.at(-1)?.receivedAt ?? 0;
   if (streamEndedAt === 0) return { inMs, wholeMs: between(received, sentAt), firstMs: null, lastMs: null };
   const lastMs = ending === "complete" ? between(streamEndedAt, sentAt) : null;
   return { inMs, wholeMs: null, firstMs: between(received, begunAt), lastMs };

@@ -4,7 +4,7 @@
 import type { FastifyInstance } from "fastify";
 import { baselineNamed, type Catalog } from "../../catalog/catalog.ts";
 import { type ChatMessage, type ChatRequest, isUnread, OUTPUT_TOKENS_MAX, withUnread } from "../../core/chat.ts";
-import { type Controls, type Decision, effortOf } from "../../core/decision.ts";
+import { type Controls, type Decision, effortOf, NO_CONSTRAINTS, NO_CONTROLS } from "../../core/decision.ts";
 import { usdNumber } from "../../core/money.ts";
 import { ROUTING_PROFILES } from "../../core/requests/controls.ts";
 import type { FormattedRequest } from "../../formats/bridge.ts";
@@ -22,6 +22,7 @@ import { expand } from "../../gateway/state/expand.ts";
 import { readState } from "../../gateway/state/read-state.ts";
 import { askBefore, readableText } from "../../routing/ask.ts";
 import { hostedModelsOf } from "../../routing/hosts.ts";
+import { leftOutHosts } from "../../routing/needs.ts";
 import type { CallContext } from "../context.ts";
 import { parsedBodyOf } from "../exchange/body.ts";
 import * as TEXT from "../text.ts";
@@ -47,7 +48,9 @@ export function registerDebug(
     const cascade = writeCascade(planCascadeOf(call, decision, services));
     const changes = previewChanges(asked, decision, services);
     const policies = writePolicies(decision, services.catalog);
-    return { decision: { ...writeDecision(decision, services.catalog), ...cascade, ...policies, ...changes } };
+    const leftOut = writeLeftOut(decision, caller, services.catalog);
+    const written = writeDecision(decision, services.catalog);
+    return { decision: { ...written, ...cascade, ...policies, ...leftOut, ...changes } };
   });
 }
 
@@ -243,8 +246,26 @@ function writeHosts({ hosts, model }: Decision): JsonObject {
  */
 function writePolicies({ model, hosts }: Decision, catalog: Catalog): JsonObject {
   const hosted = hostedModelsOf({ chain: [model], ...(hosts === undefined ? {} : { hosts }) }, catalog);
-  const hostPolicies = hosted.map(({ host, region = null, dataPolicy = null }) => ({ host, region, dataPolicy }));
+  const hostPolicies = hosted.map(({ host, region, dataPolicy, regions, zeroRetention }) => ({
+    host,
+    region: region ?? null,
+    dataPolicy: dataPolicy ?? null,
+    regions: regions ?? null,
+    zeroRetention: zeroRetention ?? null,
+  }));
   return { hostPolicies };
+}
+
+/** Lists the hosts that profile and request leave out, with the reasons; absent when none is. */
+function writeLeftOut(
+  { candidates, controls }: Decision,
+  { profile }: ReturnType<typeof callerOf>,
+  catalog: Catalog,
+): JsonObject {
+  const models = candidates.map(({ model }) => model);
+  const constraints = profile?.constraints ?? NO_CONSTRAINTS;
+  const hostsLeftOut = leftOutHosts(models, [constraints, controls ?? NO_CONTROLS], catalog);
+  return hostsLeftOut.length === 0 ? {} : { hostsLeftOut };
 }
 
 /** Lists the models of the chain that are cooling down, with the reasons; absent when none is. */

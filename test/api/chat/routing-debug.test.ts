@@ -78,7 +78,7 @@ describe("the answer", () => {
         filteredChain: expect.any(Array),
         profile: "auto",
         historyFloor: null,
-        hostPolicies: [{ host: "lab", region: null, dataPolicy: null }],
+        hostPolicies: [{ host: "lab", region: null, dataPolicy: null, regions: null, zeroRetention: null }],
         toolScenario: null,
         bfclScore: null,
         weakModelFails: expect.any(Number),

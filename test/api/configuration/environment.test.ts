@@ -34,7 +34,9 @@ test("region and data policy of the vendor are shown with their source, and what
   expect(host).toMatchObject({ region: null, dataPolicy: data, ...known });
   const debug = await gateway.post("/v1/routing/debug", { prompt: "Hi" });
   const { decision } = (await debug.json()) as { decision: { hostPolicies: object[] } };
-  expect(decision.hostPolicies).toEqual([{ host: "openai", region: null, dataPolicy: data }]);
+  expect(decision.hostPolicies).toEqual([
+    { host: "openai", region: null, dataPolicy: data, regions: null, zeroRetention: null },
+  ]);
 });
 
 test("an Azure resource without models says so when it is connected, and in the list", async () => {

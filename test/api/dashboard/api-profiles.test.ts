@@ -25,6 +25,10 @@ const FULL = {
   blockedModels: ["gpt-5.4"],
   honourModel: true,
   hostOrder: "fastest",
+  regions: ["eu"],
+  zeroRetention: true,
+  providers: ["one", "two"],
+  excludedProviders: ["three"],
   escalate: "eager",
   cascade: true,
 };
@@ -42,6 +46,10 @@ const EMPTY = {
   blockedModels: [],
   honourModel: false,
   hostOrder: null,
+  regions: null,
+  zeroRetention: false,
+  providers: null,
+  excludedProviders: null,
   escalate: null,
   cascade: null,
 };

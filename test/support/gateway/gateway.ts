@@ -68,6 +68,8 @@ export interface GatewayOptions {
   readonly providerNow?: () => number;
   /** Bounds the reading of a price feed. */
   readonly feedMsMax?: number;
+  /** Runs the warm-up that a process of `switchyard serve` runs. */
+  readonly isWarmedUp?: boolean;
 }
 
 export async function startGateway(options: GatewayOptions = {}): Promise<TestGateway> {
@@ -96,6 +98,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     ...(options.wire && { wire: options.wire }),
     ...(options.providerNow && { providerNow: options.providerNow }),
     ...(options.feedMsMax && { feedMsMax: options.feedMsMax }),
+    ...(options.isWarmedUp && { isWarmedUp: true }),
   });
   const key = app.firstKey ?? "";
   const send = async (

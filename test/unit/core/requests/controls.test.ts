@@ -37,6 +37,8 @@ function sampleOf(takes: Takes): unknown {
     case "switch":
     case "cascade":
       return true;
+    case "names":
+      return ["eu", "de"];
     case "list":
       return takes.words === null ? ["known"] : takes.words.slice(0, 2);
   }
