@@ -220,19 +220,7 @@ function TopBar({ onSearch }: { readonly onSearch: () => void }) {
               {TEXT.sandbox}
             </span>
           ))}
-        {may("readMoney") && (
-          <a
-            class={`chip balance ${isBroke ? "bad" : ""}`}
-            href={hrefTo("/credits")}
-            title={balanceTitle(credits.data, days)}
-          >
-            <span class="hidden">{TEXT.balance} </span>
-            {isMetered ? TEXT.metered : usd(credits.data?.availableUsd)}
-            {!isMetered && days != null && days > 0 && (
-              <span class={`runway ${days < LOW_DAYS ? "caution" : ""}`}>{runwayText(days, true)}</span>
-            )}
-          </a>
-        )}
+        {may("readMoney") && <Balance credits={credits.data} isBroke={isBroke} days={days ?? null} />}
         <button
           type="button"
           class="button quiet icon"
@@ -245,6 +233,25 @@ function TopBar({ onSearch }: { readonly onSearch: () => void }) {
       </header>
       <Banners availableUsd={credits.data === null || isMetered ? null : Number(credits.data.availableUsd)} />
     </>
+  );
+}
+
+interface BalanceProps {
+  readonly credits: Credits | null;
+  readonly isBroke: boolean;
+  readonly days: number | null;
+}
+
+function Balance({ credits, isBroke, days }: BalanceProps) {
+  const isMetered = credits?.billingMode === "metered";
+  return (
+    <a class={`chip balance ${isBroke ? "bad" : ""}`} href={hrefTo("/credits")} title={balanceTitle(credits, days)}>
+      <span class="hidden">{TEXT.balance} </span>
+      {isMetered ? TEXT.metered : usd(credits?.availableUsd)}
+      {!isMetered && days != null && days > 0 && (
+        <span class={`runway ${days < LOW_DAYS ? "caution" : ""}`}>{runwayText(days, true)}</span>
+      )}
+    </a>
   );
 }
 

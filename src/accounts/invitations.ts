@@ -19,7 +19,7 @@ export interface Invitations {
   /** The invitation of a link that still works. Throws the same error for every other. */
   read(token: string): Promise<Invitation>;
   accept(given: { readonly token: string; readonly password: string }): Promise<User>;
-  /** Of one account, or of all. */
+  /** Lists those of one account, or of all. */
   list(page: Page, only?: PeopleFilter): Promise<readonly Invitation[]>;
   delete(id: string, only?: PeopleFilter): Promise<boolean>;
 }

@@ -34,9 +34,9 @@ export interface Users {
   changePassword(signedIn: SignedIn, change: PasswordChange): Promise<User>;
   byEmail(email: string): Promise<User | null>;
   byId(id: string): Promise<User | null>;
-  /** Of one account, or of all. */
+  /** Lists those of one account, or of all. */
   list(page: Page, only?: PeopleFilter): Promise<readonly User[]>;
-  /** Null when there is no such user. Throws where the last operator would be demoted, or with `keepsAdmin` the last admin. */
+  /** Returns null when there is no such user. Throws where the last operator would be demoted, or with `keepsAdmin` the last admin. */
   change(id: string, grant: UserGrant, options?: KeepOptions): Promise<User | null>;
   /** False when there is no such user. Throws for the last operator, and with `keepsAdmin` for the last admin. */
   delete(id: string, options?: KeepOptions): Promise<boolean>;
@@ -70,19 +70,7 @@ const FAILURES_BY_ADDRESS = 50;
 export function createUsers(options: UsersOptions): Users {
   const { store, passwords, directory, now = Date.now, signIns = createSignInLimiter(now) } = options;
   let isOperatorKnown = false;
-  /** The user if the password is right, else null. Throws after too many failures. */
-  const authenticate = async (
-    user: User | null,
-    password: string,
-    limits: readonly SignInLimit[],
-  ): Promise<User | null> => {
-    const attempt = await signIns.begin(limits);
-    if (attempt.waitSeconds > 0) throw tooManyAttempts(attempt.waitSeconds);
-    const isRight = await passwords.isRight(password, user?.passwordHash ?? null);
-    if (!isRight) return null;
-    attempt.succeeded();
-    return user;
-  };
+  const authenticate = authenticator(passwords, signIns);
   return {
     signIn: async ({ email, password, address, device }) => {
       const known = normalisedEmail(email);
@@ -128,6 +116,18 @@ export function createUsers(options: UsersOptions): Users {
       isOperatorKnown ||= await store.hasOperator();
       return isOperatorKnown;
     },
+  };
+}
+
+/** Returns the user if the password is right, else null. Throws after too many failures. */
+function authenticator(passwords: Passwords, signIns: SignInLimiter) {
+  return async (user: User | null, password: string, limits: readonly SignInLimit[]): Promise<User | null> => {
+    const attempt = await signIns.begin(limits);
+    if (attempt.waitSeconds > 0) throw tooManyAttempts(attempt.waitSeconds);
+    const isRight = await passwords.isRight(password, user?.passwordHash ?? null);
+    if (!isRight) return null;
+    attempt.succeeded();
+    return user;
   };
 }
 

@@ -41,7 +41,7 @@ export interface UserStore {
   hasOperator(): Promise<boolean>;
   byEmail(email: string): Promise<User | null>;
   byId(id: string): Promise<User | null>;
-  /** Of one account, or of all. Without operators where `hasOperators` is false. */
+  /** Lists those of one account, or of all. Without operators where `hasOperators` is false. */
   list(page: Page, only?: PeopleFilter): Promise<readonly User[]>;
   /**
    * Never demotes the last operator, nor the last one with a password; nor the last admin of an account, where

@@ -24,7 +24,7 @@ export function outcomeOf<Name extends Field>(
   return { state: "given", value: outcome.value[0] as NonNullable<ClaimRule[Name]> };
 }
 
-/** As `outcomeOf`, for a field of which somebody may have several values. */
+/** Decides like `outcomeOf`, for a field of which somebody may have several values. */
 export function outcomesOf<Name extends Field>(
   provider: Pick<IdentityProvider, "rules" | "trustsEmail">,
   field: Name,

@@ -56,13 +56,7 @@ interface KnownToken {
   untilMs: number;
 }
 
-export function createTokens({
-  issuers,
-  keys,
-  accounts,
-  teams,
-  now = () => Date.now(),
-}: TokensContext): IdentityTokens {
+export function createTokens({ issuers, now = () => Date.now(), ...sources }: TokensContext): IdentityTokens {
   const taking = issuers.filter(({ provider }) => provider.audiences.length > 0);
   /** In the order of insertion. */
   const known = new Map<string, KnownToken>();
@@ -105,7 +99,7 @@ export function createTokens({
     isTokenShaped: (text) => taking.length > 0 && SHAPE.test(text),
     verify: async (text, mayAsk = () => true) => {
       const holder = await holderOf(text, mayAsk);
-      return holder === null ? { state: "unknown" } : keyOf(holder, { keys, accounts, teams });
+      return holder === null ? { state: "unknown" } : keyOf(holder, sources);
     },
     caller: async (text, mayAsk) => {
       const holder = await holderOf(text, mayAsk);
@@ -113,7 +107,7 @@ export function createTokens({
       const role = outcomeOf(holder.provider, "role", holder.claims);
       if (role.state !== "given") throw noAccess();
       // Whose key was revoked is kept out here as well.
-      if ((await keyOf(holder, { keys, accounts, teams })).state === "unknown") return null;
+      if ((await keyOf(holder, sources)).state === "unknown") return null;
       return { name: holder.name, role: role.value, accountId: accountOf(holder) ?? "" };
     },
   };
@@ -125,9 +119,9 @@ function forgetOldest(known: Map<string, KnownToken>): void {
   if (oldest !== undefined) known.delete(oldest);
 }
 
-type KeyContext = Pick<TokensContext, "keys" | "accounts" | "teams">;
+type KeySources = Pick<TokensContext, "keys" | "accounts" | "teams">;
 
-async function keyOf(holder: TokenHolder, context: KeyContext): Promise<Verification> {
+async function keyOf(holder: TokenHolder, context: KeySources): Promise<Verification> {
   holder.key ??= derivedKey(holder, context).catch((error: unknown) => {
     holder.key = null;
     throw error;
@@ -136,7 +130,7 @@ async function keyOf(holder: TokenHolder, context: KeyContext): Promise<Verifica
 }
 
 /** Finds or makes the key of a holder, gives it the settings of the rules, and returns its hash. */
-async function derivedKey(holder: TokenHolder, { keys, accounts, teams }: KeyContext): Promise<string> {
+async function derivedKey(holder: TokenHolder, { keys, accounts, teams }: KeySources): Promise<string> {
   const { provider, subject, name, claims } = holder;
   const accountId = accountOf(holder);
   if (accountId === null || (await accounts.get(accountId)) === null) throw noAccess();

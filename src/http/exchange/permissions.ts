@@ -1,4 +1,4 @@
-// What each role may do. Every route of /api names one of these permissions; the table in the docs is made of both.
+// Permissions of the roles. Every route of /api names one of these permissions; the table in the docs is made of both.
 
 import type { UserRole } from "../../core/people.ts";
 

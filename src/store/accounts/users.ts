@@ -80,12 +80,12 @@ function isAdminOf({ role, accountId }: User, account: string): boolean {
   return role === "admin" && accountId === account;
 }
 
-interface WantedChange extends ChangeOptions {
+interface UserUpdate extends ChangeOptions {
   readonly id: string;
   readonly grant: UserGrant;
 }
 
-async function change(db: Db, tx: Queryable, wanted: WantedChange): Promise<User | null> {
+async function change(db: Db, tx: Queryable, wanted: UserUpdate): Promise<User | null> {
   const { id, grant, atMs, keepsAdmin = false } = wanted;
   const leaders = await lockLeaders(db, tx);
   const [row] = await tx.query(`SELECT ${USER_COLUMNS} FROM users WHERE id = $1${forUpdateSql(db.kind)}`, [id]);

@@ -55,7 +55,7 @@ const UserChangeSchema = strict(
   { minProperties: 1 },
 );
 
-/** There is no mail server: whoever invites passes the link on. Admins see and change people of their account alone. */
+/** There is no mail server, so the inviter passes the link on. Admins see and change people of their account alone. */
 export const USER_ROUTES: readonly ApiRoute[] = [
   // The account is checked here, because the invitation refers to it much later.
   post("invite", "/api/invitations", {
