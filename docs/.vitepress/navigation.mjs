@@ -80,6 +80,7 @@ export const SECTIONS = [
       { text: "Budgets", link: "/operate/budgets" },
       { text: "Single sign-on", link: "/operate/single-sign-on" },
       { text: "Teams", link: "/operate/teams" },
+      { text: "Roles", link: "/operate/roles" },
       { text: "Keep prices up to date", link: "/operate/price-feeds" },
       { text: "More than one process", link: "/operate/scaling" },
       { text: "Backups and data loss", link: "/operate/backups" },

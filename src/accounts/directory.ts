@@ -11,6 +11,7 @@ export interface Directory {
   keyById(id: string): KeyRecord | undefined;
   profile(id: string): Profile | undefined;
   team(id: string): Team | undefined;
+  teamNamed(accountId: string, name: string): Team | undefined;
   /** A team with this profile as its default. */
   teamWithProfile(profileId: string): Team | undefined;
   /** Undefined where the account has no mode of its own. */
@@ -84,6 +85,8 @@ export function createDirectory(options: DirectoryOptions): Directory {
     keyById: (id) => memory.keysById.get(id),
     profile: (id) => memory.profiles.get(id),
     team: (id) => memory.teams.get(id),
+    teamNamed: (accountId, name) =>
+      [...memory.teams.values()].find((team) => team.accountId === accountId && team.name === name),
     teamWithProfile: (id) => [...memory.teams.values()].find(({ profileId }) => profileId === id),
     billingMode: (accountId) => memory.billingModes.get(accountId),
     budgets: (accountId) => memory.budgets.get(accountId),

@@ -53,15 +53,15 @@ export interface NewKey {
 /** A key that stands for the holder of an identity provider's tokens. Nobody knows a text with its hash. */
 export interface DerivedKey extends Pick<KeyRecord, "id" | "accountId" | "name" | "hash" | "prefix"> {
   /** Fields that claims decide. Everything else can be changed like that of other keys. */
-  readonly settings: Partial<Pick<KeyRecord, "profileId" | "requestsPerMinute">>;
+  readonly settings: Partial<Pick<KeyRecord, "profileId" | "teamId" | "requestsPerMinute">>;
 }
 
 /** A profile that does not exist is refused with each request, as for any key. */
 export function toDerivedRecord({ settings, ...wanted }: DerivedKey, atMs: number): KeyRecord {
-  const { profileId = null, requestsPerMinute = null } = settings;
+  const { profileId = null, teamId = null, requestsPerMinute = null } = settings;
   return {
     ...wanted,
-    ...{ profileId, teamId: null, memberId: null, requestsPerMinute, spendLimitNano: null, spendReset: "never" },
+    ...{ profileId, teamId, memberId: null, requestsPerMinute, spendLimitNano: null, spendReset: "never" },
     ...{ expiresAtMs: null, revokedAtMs: null, lastUsedAtMs: null, createdAtMs: atMs },
   };
 }

@@ -171,10 +171,14 @@ async function deriveKey(writer: KeyWriter, wanted: DerivedKey): Promise<void> {
     }
     return;
   }
-  const { profileId = known.profileId, requestsPerMinute = known.requestsPerMinute } = wanted.settings;
-  const isSame = profileId === known.profileId && requestsPerMinute === known.requestsPerMinute;
-  if (isSame || keyStatus(known, atMs) !== "active") return;
-  const changed = await store.update(known.accountId, known.id, { profileId, requestsPerMinute });
+  const { profileId, teamId, requestsPerMinute } = { ...known, ...wanted.settings };
+  const isSame = [
+    profileId === known.profileId,
+    teamId === known.teamId,
+    requestsPerMinute === known.requestsPerMinute,
+  ];
+  if (!isSame.includes(false) || keyStatus(known, atMs) !== "active") return;
+  const changed = await store.update(known.accountId, known.id, { profileId, teamId, requestsPerMinute });
   if (changed !== null) directory.putKey(changed);
 }
 

@@ -18,6 +18,10 @@ export interface Teams {
   list(accountId: string, page: Page): Promise<readonly Team[]>;
   /** Counts the active keys of each team, by its id; teams without any are left out. */
   countKeys(accountId: string): Promise<ReadonlyMap<string, number>>;
+  /** The id of the team with this name; null when the account has none. */
+  idOf(accountId: string, name: string): Promise<string | null>;
+  /** The id of those that the account does not have; null when it has all. */
+  strangerOf(accountId: string, ids: readonly string[]): Promise<string | null>;
   /** From memory; null when the account has no such team. */
   nameOf(accountId: string, id: string): string | null;
 }
@@ -63,6 +67,14 @@ export function createTeams({ store, directory, now = Date.now }: TeamsOptions):
     get,
     list: (accountId, page) => store.list(accountId, page),
     countKeys: (accountId) => store.countKeys(accountId, now()),
+    idOf: async (accountId, name) => {
+      await directory.catchUp();
+      return directory.teamNamed(accountId, name)?.id ?? null;
+    },
+    strangerOf: async (accountId, ids) => {
+      await directory.catchUp();
+      return ids.find((id) => directory.team(id)?.accountId !== accountId) ?? null;
+    },
     nameOf: (accountId, id) => {
       const team = directory.team(id);
       return team?.accountId === accountId ? shownName(team.name) : null;

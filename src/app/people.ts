@@ -87,6 +87,7 @@ export async function openPeople(db: Db, context: PeopleContext): Promise<People
   await directory.start();
   const keys = createKeys({ store: keyStore, directory, log });
   keys.start();
+  const teams = createTeams({ store: teamStore, directory });
   const issuers = settings.identityProviders.map((provider) => ({ provider, issuer: createIssuer(provider) }));
   return {
     accountStore,
@@ -96,16 +97,17 @@ export async function openPeople(db: Db, context: PeopleContext): Promise<People
     budgets: createBudgets({ store: budgetStore, directory }),
     spending: createSpending({ store: createKeySpendStore(db) }),
     profiles: createProfiles({ store: profileStore, directory }),
-    teams: createTeams({ store: teamStore, directory }),
+    teams,
     wrongKeys: sharedWrongKeys("wrong-key", settings.limits.wrongKeysPerMinute, worker),
     wrongTokens: sharedWrongKeys("wrong-token", WRONG_TOKENS_PER_MINUTE, worker),
     users: createUsers({ store: userStore, passwords, signIns, directory }),
     signIns: createSignIns({
-      ...{ issuers, users: userStore, accounts: accountStore, limiter: signIns, log, now: Date.now },
+      ...{ issuers, users: userStore, accounts: accountStore, teams, limiter: signIns, log, now: Date.now },
       store: createIdentityStore(db),
+      keysRevoked: directory.changed,
       pending: createPendingSignInStore(db),
     }),
-    tokens: createTokens({ issuers, keys, accounts: accountStore }),
+    tokens: createTokens({ issuers, keys, accounts: accountStore, teams }),
     logins: createLogins({ store: createLoginStore(db) }),
     invitations: createInvitations({ store: createInvitationStore(db), users: userStore, passwords }),
     resets: createResets({ store: createPasswordResetStore(db), users: userStore, passwords }),

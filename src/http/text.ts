@@ -147,7 +147,14 @@ export const noEncoding = "Send the body without Content-Encoding.";
 export const noAdminToken = " The server has none: set SWITCHYARD_ADMIN_TOKEN.";
 export const signIn = (hint: string) =>
   `Sign in to the dashboard, or send 'Authorization: Bearer' with the admin token.${hint}`;
-export const adminsOnly = "Only admins can do this.";
+export const operatorsOnly = "Only operators can do this.";
+export const notPermitted = (role: string) =>
+  `Your role (${role}) does not allow this. Ask an admin of your organisation.`;
+export const membersSignIn = "A token with the role member cannot do this. Sign in to the dashboard instead.";
+export const ownTeamsOnly = "Members put their keys into one of their own teams.";
+export const adminsSetThis = (field: string) => `Members cannot set '${field}'. Ask an admin of your organisation.`;
+export const operatorsInvite = "Only operators can invite or appoint operators.";
+export const noTeam = (id: string) => `The account has no team '${id}'.`;
 export const otherSite = "Requests from other sites are refused.";
 
 // ops.ts

@@ -59,6 +59,7 @@ type WrittenExplore = Shape<typeof ExploreSchema>;
 export const EXPLORE_ROUTES: readonly ApiRoute[] = [
   get("explore", "/api/explore", {
     summary: "One metric by one or two dimensions; hours and days are whole and in UTC",
+    access: "explore",
     parameters: [
       query("metric", Type.Enum([...METRIC_NAMES], { default: "requests" })),
       query(

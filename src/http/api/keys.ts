@@ -3,10 +3,19 @@
 import type { FastifyRequest } from "fastify";
 import { type Static, Type } from "typebox";
 import { GatewayError } from "../../core/errors.ts";
-import { KEY_SORTS, KEY_STATUSES, type KeyChange, type KeySearch, SPEND_RESETS } from "../../core/keys.ts";
+import {
+  KEY_SORTS,
+  KEY_STATUSES,
+  type KeyChange,
+  type KeyRecord,
+  type KeySearch,
+  SPEND_RESETS,
+} from "../../core/keys.ts";
 import { decimalText, type NanoUsd, parseUsd } from "../../core/money.ts";
+import type { User } from "../../core/people.ts";
 import { invalid } from "../../formats/json/fields.ts";
-import { actorOf } from "../exchange/identity.ts";
+import type { OperatorContext } from "../context.ts";
+import { actorOf, ownMemberOf } from "../exchange/identity.ts";
 import { query } from "../openapi/operation.ts";
 import { AnyText, GivenTime, listed, Name, named, nullable, optional, strict, Usd } from "../openapi/schema.ts";
 import * as TEXT from "../text.ts";
@@ -76,12 +85,13 @@ export const KEY_ROUTES: readonly ApiRoute[] = [
   // The body is checked before the account, so that its errors are reported first.
   post("createKey", "/api/keys", {
     summary: "Create an API key; its text is shown once",
+    access: "changeKeys",
     body: NewKeySchema,
     example: { name: "production" },
     status: 201,
     response: CreatedKeySchema,
     async handle({ request, body }, edge) {
-      const wanted = body();
+      const wanted = ownKey(request, body());
       const { key, text } = await edge.keys.create({
         accountId: await accountOf(request, edge),
         name: wanted.name,
@@ -99,6 +109,7 @@ export const KEY_ROUTES: readonly ApiRoute[] = [
   // Revoked and expired keys are listed too, unless `status` narrows.
   get("listKeys", "/api/keys", {
     summary: "The keys of an account: searched, filtered and sorted, with their usage of 30 days",
+    access: "readKeys",
     parameters: [
       query(
         "q",
@@ -118,7 +129,7 @@ export const KEY_ROUTES: readonly ApiRoute[] = [
     response: KeyPageSchema,
     async handle({ request }, edge) {
       const accountId = await accountOf(request, edge);
-      const search = searchOf(request, edge.now());
+      const search = { ...searchOf(request, edge.now()), ...ownOnly(request) };
       const wanted = pageOf(request);
       const { data, next } = await listPage(
         wanted,
@@ -130,11 +141,12 @@ export const KEY_ROUTES: readonly ApiRoute[] = [
   }),
   get("getKey", "/api/keys/:id", {
     summary: "One key with its usage of 30 days",
+    access: "readKeys",
     response: ListedKeySchema,
     async handle({ request }, edge) {
       const id = idOf(request, "key");
       const accountId = await accountOf(request, edge);
-      const key = await edge.keys.get(accountId, id);
+      const key = reached(request, await edge.keys.get(accountId, id));
       const [shown] = key === null ? [] : await showListed(accountId, [key], edge);
       if (shown === undefined) throw missing("key", id);
       return shown;
@@ -142,14 +154,17 @@ export const KEY_ROUTES: readonly ApiRoute[] = [
   }),
   patch("changeKey", "/api/keys/:id", {
     summary: "Change a key's name, profile or limits; omitted fields stay, null removes a limit",
+    access: "changeKeys",
     body: KeyChangeSchema,
     example: { profile: null, requestsPerMinute: 120 },
     response: KeySchema,
     errors: [409],
     async handle({ request, body }, edge) {
       const id = idOf(request, "key");
-      const change = toChange(body(), edge.now());
-      const changed = await edge.keys.change(await accountOf(request, edge), id, change);
+      const change = toChange(ownChange(request, body()), edge.now());
+      const accountId = await accountOf(request, edge);
+      await requireReached(request, [id], edge);
+      const changed = await edge.keys.change(accountId, id, change);
       if (changed === null) throw missing("key", id);
       return showKey(changed, edge);
     },
@@ -157,20 +172,24 @@ export const KEY_ROUTES: readonly ApiRoute[] = [
   // Takes effect at once in this process, and in the others within their next refresh.
   del("revokeKey", "/api/keys/:id", {
     summary: "Revoke a key",
+    access: "changeKeys",
     async handle({ request }, edge) {
       const id = idOf(request, "key");
+      await requireReached(request, [id], edge);
       const revoked = await edge.keys.revoke(await accountOf(request, edge), [id]);
       if (revoked.length === 0) throw missing("key", id);
     },
   }),
   post("revokeKeys", "/api/keys/revoke", {
     summary: "Revoke several keys at once; the response says for each id what became of it",
+    access: "changeKeys",
     body: RevocationSchema,
     example: { ids: ["key_3f0c", "key_91ab"] },
     response: RevokedSchema,
     async handle({ request, body }, edge) {
       const ids = [...new Set(body().ids)];
       const known = ids.filter((id) => PLAIN_ID.test(id));
+      await requireReached(request, known, edge);
       const revoked = new Set(await edge.keys.revoke(await accountOf(request, edge), known));
       edge.log.info({ event: "keys.revoked", keys: revoked.size, actor: actorOf(request) }, "keys revoked");
       return { data: ids.map((id) => ({ id, result: revoked.has(id) ? "revoked" : "not_found" })) };
@@ -179,6 +198,7 @@ export const KEY_ROUTES: readonly ApiRoute[] = [
   // The new key has the profile and the limits of the old one.
   post("rotateKey", "/api/keys/:id/rotate", {
     summary: "Rotate a key: create its replacement; the old one expires after the grace period",
+    access: "changeKeys",
     body: RotationSchema,
     example: { graceHours: 24 },
     status: 201,
@@ -187,6 +207,7 @@ export const KEY_ROUTES: readonly ApiRoute[] = [
     async handle({ request, body }, edge) {
       const id = idOf(request, "key");
       const { graceHours = 0 } = body();
+      await requireReached(request, [id], edge);
       const made = await edge.keys.rotate(await accountOf(request, edge), id, Math.round(graceHours * 3_600_000));
       if (made === null) throw missing("key", id);
       return { ...(await showKey(made.key, edge)), key: made.text };
@@ -194,6 +215,7 @@ export const KEY_ROUTES: readonly ApiRoute[] = [
   }),
   post("resetSpend", "/api/keys/:id/reset-spend", {
     summary: "Reset a key's spend to zero before its period ends",
+    access: "manage",
     response: KeySchema,
     errors: [409],
     async handle({ request }, edge) {
@@ -206,6 +228,52 @@ export const KEY_ROUTES: readonly ApiRoute[] = [
     },
   }),
 ];
+
+/** Selects the keys of a member, who sees no others. */
+function ownOnly(request: FastifyRequest): Pick<KeySearch, "memberId"> {
+  const own = ownMemberOf(request);
+  return own === null ? {} : { memberId: own.id };
+}
+
+/** Another's key looks to a member like a missing one. */
+function reached(request: FastifyRequest, key: KeyRecord | null): KeyRecord | null {
+  const own = ownMemberOf(request);
+  return own === null || key?.memberId === own.id ? key : null;
+}
+
+async function requireReached(request: FastifyRequest, ids: readonly string[], edge: OperatorContext): Promise<void> {
+  if (ownMemberOf(request) === null) return;
+  const accountId = await accountOf(request, edge);
+  for (const id of ids) if (reached(request, await edge.keys.get(accountId, id)) === null) throw missing("key", id);
+}
+
+/** A member's key belongs to the member, and to one of their teams, if they have any: its bounds are theirs. */
+function ownKey(request: FastifyRequest, wanted: Static<typeof NewKeySchema>): Static<typeof NewKeySchema> {
+  const own = ownMemberOf(request);
+  if (own === null) return wanted;
+  if ((wanted.member ?? own.id) !== own.id) throw notOwn("member");
+  if ((wanted.profile ?? null) !== null) throw notOwn("profile");
+  return { ...wanted, member: own.id, team: ownTeam(own, wanted.team ?? own.teamIds[0] ?? null) };
+}
+
+/** Members cannot lift what an admin has set. */
+function ownChange(request: FastifyRequest, change: Static<typeof KeyChangeSchema>): Static<typeof KeyChangeSchema> {
+  const own = ownMemberOf(request);
+  if (own === null) return change;
+  const field = Object.keys(change).find((name) => name !== "name" && name !== "team");
+  if (field !== undefined) throw notOwn(field);
+  return change.team === undefined ? change : { ...change, team: ownTeam(own, change.team) };
+}
+
+function ownTeam({ teamIds }: User, wanted: string | null): string | null {
+  const isOwn = wanted === null ? teamIds.length === 0 : teamIds.includes(wanted);
+  if (isOwn) return wanted;
+  throw new GatewayError("forbidden", TEXT.ownTeamsOnly, { code: "not_permitted", param: "team" });
+}
+
+function notOwn(field: string): GatewayError {
+  return new GatewayError("forbidden", TEXT.adminsSetThis(field), { code: "not_permitted", param: field });
+}
 
 /** Reads the search for keys from the query. */
 function searchOf(request: FastifyRequest, nowMs: number): KeySearch {

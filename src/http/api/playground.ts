@@ -91,6 +91,7 @@ export const PLAYGROUND_ROUTES: readonly ApiRoute[] = [
   // Asked on every change of the form: no provider call, no charge, no record.
   post("decideInPlayground", "/api/playground/decide", {
     summary: "The decision a request would get under a saved or an unsaved profile; no provider call, no charge",
+    access: "readRules",
     changesNothing: true,
     body: PlaygroundRequestSchema,
     example: { prompt: PROMPT, profile: { tierCeiling: "STANDARD" } },
@@ -105,6 +106,7 @@ export const PLAYGROUND_ROUTES: readonly ApiRoute[] = [
   // Recorded and charged like any request, under a key name of its own.
   post("runInPlayground", "/api/playground/run", {
     summary: "Run the same request with a provider, whole or as a stream, and charge the account",
+    access: "manage",
     body: PlaygroundRequestSchema,
     example: { prompt: PROMPT, stream: true },
     isLarge: true,

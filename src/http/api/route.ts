@@ -5,11 +5,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Static, TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { GatewayError } from "../../core/errors.ts";
+import type { Permission } from "../exchange/permissions.ts";
 import { invalid } from "../../formats/json/fields.ts";
 import { parseBody } from "../../formats/json/parse.ts";
 import type { OperatorContext } from "../context.ts";
 import { bodyOf } from "../exchange/body.ts";
-import { identify, operatorOnly, refuseCrossSite } from "../exchange/identity.ts";
+import { identify, permitted, refuseCrossSite } from "../exchange/identity.ts";
 import {
   ANY_ERRORS,
   BODY_ERRORS,
@@ -26,11 +27,11 @@ import * as TEXT from "../text.ts";
 import { account } from "./exchange.ts";
 
 /**
- * Callers that a route allows. `account`: anyone who is signed in or brings the admin token, about one account.
- * `anyone` and `ownLogin` are for people who are about to sign in, or who change how they do. Pages of other sites may
- * not call those, because signing somebody in as somebody else is an attack too.
+ * Callers that a route allows: those with a permission, or people who are about to sign in or change how they do
+ * (`anyone`, `ownLogin`). Pages of other sites may not call the latter, because signing somebody in as somebody else is an
+ * attack too.
  */
-type Access = "anyone" | "ownLogin" | "account" | "operator";
+type Access = "anyone" | "ownLogin" | Permission;
 
 /** A response that the handler sends itself, such as a stream. */
 interface SentByHandler {
@@ -55,8 +56,7 @@ type Handler<Body extends TSchema, Response> = (call: ApiCall<Body>, edge: Opera
 
 interface RouteContract<Body extends TSchema, Response> {
   readonly summary: string;
-  /** Left out: `account`. */
-  readonly access?: Access;
+  readonly access: Access;
   /** Besides those of the path, and `account` where the call is about an account. */
   readonly parameters?: readonly Parameter[];
   readonly body?: Body;
@@ -121,7 +121,7 @@ const BODY_BYTES = 1024 * 1024;
 
 /** Adds a route to the server, with its guards, its body limit and the check of its body. */
 export function registerRoute(server: FastifyInstance, edge: OperatorContext, route: ApiRoute): void {
-  const { method, path, body, access = "account", isLarge = false, hasHead = true } = route;
+  const { method, path, body, access, isLarge = false, hasHead = true } = route;
   const handle = "serve" in route ? route.serve(edge, server) : route.handle;
   const read = body === undefined ? noBody : bodyReader(body);
   const status = statusOf(route);
@@ -153,16 +153,8 @@ type Guard = (request: FastifyRequest) => Promise<void>;
 function guardsOf(access: Access, edge: OperatorContext): Guard[] {
   const sameSite: Guard = async (request) => refuseCrossSite(request);
   const identified: Guard = (request) => identify(request, edge);
-  switch (access) {
-    case "anyone":
-      return [sameSite];
-    case "ownLogin":
-      return [sameSite, identified];
-    case "account":
-      return [identified];
-    case "operator":
-      return [identified, operatorOnly];
-  }
+  if (access === "anyone") return [sameSite];
+  return access === "ownLogin" ? [sameSite, identified] : [identified, permitted(access)];
 }
 
 const readOnly: Guard = async () => {
@@ -185,7 +177,7 @@ function noBody(): never {
 
 /** The route as an operation of the contract. */
 export function toOperation(route: ApiRoute): Operation {
-  const { id, method, path, summary, access = "account", parameters = [], body, example, errors = [] } = route;
+  const { id, method, path, summary, access, parameters = [], body, example, errors = [] } = route;
   const isOpen = access === "anyone";
   return {
     id,
@@ -195,7 +187,7 @@ export function toOperation(route: ApiRoute): Operation {
     security: isOpen ? null : "adminToken",
     parameters: [
       ...[...path.matchAll(/:(\w+)/g)].map(([, name]) => inPath(name as string)),
-      ...(access === "account" ? [account] : []),
+      ...(access === "ownLogin" || access === "operate" || isOpen ? [] : [account]),
       ...parameters,
     ],
     body: body === undefined ? null : json(body, example),

@@ -78,6 +78,11 @@ export function registerApi(server: FastifyInstance, edge: OperatorContext): voi
   });
 }
 
+/** For the table of roles, and the test that walks all of them. */
+export function apiRoutes(): readonly ApiRoute[] {
+  return ROUTES;
+}
+
 /** The routes as operations of the contract. */
 export function apiOperations(): readonly Operation[] {
   return ROUTES.map(toOperation);

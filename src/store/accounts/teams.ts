@@ -26,7 +26,9 @@ export function createTeamStore(db: Db): TeamStore {
         const teams = await lockAll(db, tx, accountId);
         if (!teams.some((team) => team.id === id)) return "missing";
         const [key] = await tx.query(`SELECT id FROM api_keys WHERE team_id = $1 AND ${ACTIVE} LIMIT 1`, [id, atMs]);
-        if (key !== undefined || teams.some(({ parentId }) => parentId === id)) return "not-empty";
+        const [member] = await tx.query(HAS_MEMBER[db.kind], [accountId, JSON.stringify(id)]);
+        if (key !== undefined || member !== undefined || teams.some(({ parentId }) => parentId === id))
+          return "not-empty";
         await tx.query("UPDATE api_keys SET team_id = NULL WHERE team_id = $1", [id]);
         await tx.query("DELETE FROM teams WHERE id = $1", [id]);
         await tx.query(BUMP_REVISION.sql);
@@ -102,6 +104,11 @@ const INSERT = `INSERT INTO teams (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $
 
 const UPDATE = `UPDATE teams SET name = $3, parent_id = $4, profile_id = $5, allowed_models_json = $6, tier_ceiling = $7,
   created_at = $8 WHERE id = $1 AND account_id = $2`;
+
+const HAS_MEMBER: Readonly<Record<Db["kind"], string>> = {
+  sqlite: "SELECT id FROM users WHERE account_id = $1 AND instr(teams_json, $2) > 0 LIMIT 1",
+  postgres: "SELECT id FROM users WHERE account_id = $1 AND strpos(teams_json, $2) > 0 LIMIT 1",
+};
 
 const ACTIVE = "revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)";
 

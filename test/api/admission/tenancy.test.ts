@@ -137,7 +137,7 @@ describe("an owner", () => {
     expect(await (await owner.call("GET", "/api/requests")).json()).toEqual({ data: [], next: null });
     expect((await owner.call("GET", "/api/models")).status).toBe(200);
     const session = (await (await owner.call("GET", "/api/session")).json()) as object;
-    expect(session).toMatchObject({ user: { role: "owner", accountId: ownAccount } });
+    expect(session).toMatchObject({ user: { role: "admin", accountId: ownAccount } });
   });
 
   const operators: readonly (readonly [string, string, object?])[] = [

@@ -66,7 +66,7 @@ describe("a reset link", () => {
     const person = visit(gateway);
     const token = tokenIn((await makeLink()).link);
     const answer = await person.call("POST", "/api/password-reset", { token, password: NEXT });
-    expect(await answer.json()).toMatchObject({ user: { id: adaId, email: EMAIL, role: "owner" } });
+    expect(await answer.json()).toMatchObject({ user: { id: adaId, email: EMAIL, role: "admin" } });
     expect((await person.call("GET", "/api/keys")).status).toBe(200);
   });
 
@@ -156,7 +156,7 @@ describe("inviting again", () => {
     };
     const [first, second] = [await invite("operator"), await invite("owner")];
     const { data } = (await (await operator.call("GET", "/api/invitations")).json()) as { data: { email: string }[] };
-    expect(data.filter(({ email }) => email === "slow@example.com")).toMatchObject([{ role: "owner" }]);
+    expect(data.filter(({ email }) => email === "slow@example.com")).toMatchObject([{ role: "admin" }]);
     const accept = (token: string) =>
       visit(gateway).call("POST", "/api/invitations/accept", { token, password: PASSWORD });
     await messageOf(await accept(first));

@@ -7,6 +7,7 @@ import { isSimulated } from "../../../catalog/catalog.ts";
 import { commandPrefix } from "../../../config/package.ts";
 import { GatewayError } from "../../../core/errors.ts";
 import { USER_ROLES, type User } from "../../../core/people.ts";
+import { PERMISSIONS, permissionsOf } from "../../exchange/permissions.ts";
 import { tooManyWrongKeys } from "../../../gateway/admit.ts";
 import type { OperatorContext } from "../../context.ts";
 import {
@@ -36,7 +37,14 @@ import { isoTime } from "../exchange.ts";
 import { type ApiCall, type ApiRoute, del, get, post } from "../route.ts";
 
 /** The signed-in user, as far as the dashboard needs it. */
-const SelfSchema = Type.Object({ id: AnyText, email: AnyText, role: listed(USER_ROLES), accountId: AnyText });
+const SelfSchema = Type.Object({
+  id: AnyText,
+  email: AnyText,
+  role: listed(USER_ROLES),
+  accountId: AnyText,
+  teams: Type.Array(AnyText),
+  permissions: Type.Array(listed(Object.keys(PERMISSIONS)), { description: "What the role allows." }),
+});
 /** The response also sets the session cookie. */
 const WelcomeSchema = named("Welcome", { user: SelfSchema });
 /** Read before anything else, signed in or not. */
@@ -229,8 +237,8 @@ export async function openLogin(user: User, { request, reply }: Exchange, { logi
 }
 
 /** Never the hash of the password. */
-function writeSelf({ id, email, role, accountId }: User): Shape<typeof SelfSchema> {
-  return { id, email, role, accountId };
+function writeSelf({ id, email, role, accountId, teamIds }: User): Shape<typeof SelfSchema> {
+  return { id, email, role, accountId, teams: teamIds, permissions: permissionsOf(role) };
 }
 
 /** A demo signs everybody in: there is nothing of value behind it. */

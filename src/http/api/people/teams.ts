@@ -53,6 +53,7 @@ const ListedTeamSchema = named("ListedTeam", {
 export const TEAM_ROUTES: readonly ApiRoute[] = [
   post("createTeam", "/api/teams", {
     summary: "Create a team; its bounds hold for the requests of its keys, beside those of their profiles",
+    access: "manage",
     body: NewTeamSchema,
     example: { name: "search", tierCeiling: "STANDARD" },
     status: 201,
@@ -67,6 +68,7 @@ export const TEAM_ROUTES: readonly ApiRoute[] = [
   }),
   get("listTeams", "/api/teams", {
     summary: "The teams, each with its number of keys",
+    access: "readCatalog",
     parameters: paging,
     response: page(ListedTeamSchema),
     async handle({ request }, edge) {
@@ -81,6 +83,7 @@ export const TEAM_ROUTES: readonly ApiRoute[] = [
   }),
   get("getTeam", "/api/teams/:id", {
     summary: "One team",
+    access: "readCatalog",
     response: TeamSchema,
     async handle({ request }, edge) {
       const id = idOf(request, "team");
@@ -89,6 +92,7 @@ export const TEAM_ROUTES: readonly ApiRoute[] = [
   }),
   patch("changeTeam", "/api/teams/:id", {
     summary: "Rename, move or bound a team; omitted fields stay, null removes a bound",
+    access: "manage",
     body: TeamChangeSchema,
     example: { parent: null, allowedModels: ["gpt-4o-mini"] },
     response: TeamSchema,
@@ -101,6 +105,7 @@ export const TEAM_ROUTES: readonly ApiRoute[] = [
   }),
   del("deleteTeam", "/api/teams/:id", {
     summary: "Delete a team without active keys, members or teams inside",
+    access: "manage",
     errors: [409],
     async handle({ request }, edge) {
       const id = idOf(request, "team");

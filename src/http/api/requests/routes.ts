@@ -7,7 +7,7 @@ import type { Page } from "../../../core/accounts.ts";
 import { formatUsd } from "../../../core/money.ts";
 import { type MarkedRequest, REQUEST_SORTS, type StoredRequest } from "../../../core/requests/log.ts";
 import type { OperatorContext } from "../../context.ts";
-import { ownAccountOf } from "../../exchange/identity.ts";
+import { ownAccountOf, ownMemberOf } from "../../exchange/identity.ts";
 import { REQUEST_ID } from "../../exchange/request-head.ts";
 import { query, textContent } from "../../openapi/operation.ts";
 import {
@@ -72,6 +72,7 @@ export const REQUEST_ROUTES: readonly ApiRoute[] = [
   // Reads wait a moment for pending writes: people look right after they have sent something.
   get("listRequests", "/api/requests", {
     summary: "Recorded requests, newest first unless sorted otherwise",
+    access: "readRequests",
     parameters: [
       query("sort", Type.Enum([...REQUEST_SORTS], { default: "time" })),
       query("order", Type.Enum([...ORDERS], { default: "desc" }), "`desc`: the largest or newest first."),
@@ -92,6 +93,7 @@ export const REQUEST_ROUTES: readonly ApiRoute[] = [
   }),
   get("getRequestTotals", "/api/requests/totals", {
     summary: "How many requests match, and what they come to",
+    access: "readRequests",
     parameters: filters,
     response: TotalsSchema,
     async handle({ request }, edge) {
@@ -108,6 +110,7 @@ export const REQUEST_ROUTES: readonly ApiRoute[] = [
   }),
   get("exportRequests", "/api/requests/export", {
     summary: "All matching requests, streamed",
+    access: "readRequests",
     parameters: [query("format", Type.Enum([...FORMATS], { default: "ndjson" })), ...filters],
     response: sentAs(textContent(NDJSON, "text/csv")),
     async handle({ request, reply }, edge) {
@@ -128,6 +131,7 @@ export const REQUEST_ROUTES: readonly ApiRoute[] = [
   // The bars above the list, under the same filters.
   get("getRequestHistogram", "/api/requests/histogram", {
     summary: "Number of matching requests by hour or day; hours and days are whole and in UTC",
+    access: "readRequests",
     parameters: [query("by", Type.Enum([...STEPS], { default: "hour" })), ...filters],
     response: HistogramSchema,
     async handle({ request }, edge) {
@@ -144,6 +148,7 @@ export const REQUEST_ROUTES: readonly ApiRoute[] = [
   }),
   get("getRequest", "/api/requests/:id", {
     summary: "One request as a whole, by its own id or its X-Request-Id",
+    access: "readRequests",
     response: RecordedRequestSchema,
     async handle({ request }, edge) {
       const names = namesOf(edge, await accountOf(request, edge));
@@ -153,6 +158,7 @@ export const REQUEST_ROUTES: readonly ApiRoute[] = [
   // Feedback outlives the request, because the router learns from it later.
   post("markRequest", "/api/requests/:id/feedback", {
     summary: "Report the correct tier of a request; a second report replaces the first",
+    access: "manage",
     body: NewFeedbackSchema,
     example: { tier: "COMPLEX", note: "a proof" },
     response: MarkedRequestSchema,
@@ -167,7 +173,7 @@ export const REQUEST_ROUTES: readonly ApiRoute[] = [
   get("exportFeedback", "/api/requests/feedback", {
     summary: "All tier feedback with the numbers the router can learn from, for operators; no text",
     // All accounts share the weights, so the feedback that trains them is that of all accounts.
-    access: "operator",
+    access: "operate",
     response: sentAs(textContent(NDJSON)),
     handle({ reply }, { records }) {
       const pages = textPages((each) => records.requests.marks(each), { idOf: ({ id }) => id, write: writeMark });
@@ -183,7 +189,9 @@ async function storedOf(request: FastifyRequest, edge: OperatorContext): Promise
   if (!REQUEST_ID.test(id)) throw missing("request", id);
   await caughtUp(edge.records);
   const stored = await edge.records.requests.find(accountId, id);
-  if (stored === null) throw missing("request", id);
+  const own = ownMemberOf(request);
+  const isReached = own === null || stored?.summary.memberId === own.id;
+  if (stored === null || !isReached) throw missing("request", id);
   return stored;
 }
 
