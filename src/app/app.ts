@@ -237,7 +237,7 @@ async function openParts(dbs: WorkerDbs, context: PartsContext) {
     },
   });
   const { snapshots } = configuration;
-  const alerts = openAlerts(db, { settings, reader, people, configuration, log, now, worker });
+  const alerts = openAlerts(db, { settings, reader, people, configuration, secret, log, now, worker });
   const changes = await followChanges(settings, { people, configuration, speeds, log, worker });
   const traces = await openTraces(settings, { catalog: () => snapshots.current().catalog, metrics, version, log });
   return {

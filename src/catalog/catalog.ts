@@ -4,7 +4,7 @@ import type { HostedModel, Model, Provider } from "../core/model.ts";
 import type { HostOrder } from "../core/requests/controls.ts";
 import { EFFORTS, type Effort, type Efforts, USUAL_EFFORTS } from "../core/requests/effort.ts";
 import type { BaselinePrice } from "../core/requests/records.ts";
-import { TIERS, type Tier } from "../core/tiers.ts";
+import { TIERS, type Tier, tierRank } from "../core/tiers.ts";
 import type { PolicyRow } from "./rows.ts";
 import type { Weights } from "./weights.ts";
 
@@ -62,19 +62,23 @@ export function isOrderedForTools(catalog: Pick<Catalog, "withTools" | "ownToolC
   return catalog.ownToolChains.has(tier) && catalog.withTools[tier] !== undefined;
 }
 
-/** The effort that a model is asked for in a tier. One that the tier does not list keeps that of its own tier. */
-export function effortIn(
-  catalog: Catalog,
-  { id, tier: own }: HostedModel,
-  tier: Tier,
-  hasTools: boolean,
-): Effort | null {
-  for (const each of [tier, own]) {
-    const efforts = (hasTools ? catalog.withTools[each]?.efforts : undefined) ?? catalog.efforts[each];
-    if (Object.hasOwn(efforts, id)) return efforts[id] ?? null;
-    if (chainOf(catalog, each, hasTools).some((model) => model.id === id)) return null;
+/**
+ * The effort that a model is asked for in a tier. One that the tier does not list is asked for no more than the next tier
+ * above that does, else for that of its own tier.
+ */
+export function effortIn(catalog: Catalog, model: HostedModel, tier: Tier, hasTools: boolean): Effort | null {
+  for (let rank = tierRank(tier); rank < TIERS.length; rank++) {
+    const listed = listedEffort(catalog, model, TIERS[rank] as Tier, hasTools);
+    if (listed !== undefined) return listed;
   }
-  return null;
+  return listedEffort(catalog, model, model.tier, hasTools) ?? null;
+}
+
+/** Returns null where the tier leaves it to the model, and undefined where it does not list the model. */
+function listedEffort(catalog: Catalog, { id }: HostedModel, tier: Tier, hasTools: boolean): Effort | null | undefined {
+  const efforts = (hasTools ? catalog.withTools[tier]?.efforts : undefined) ?? catalog.efforts[tier];
+  if (Object.hasOwn(efforts, id)) return efforts[id];
+  return chainOf(catalog, tier, hasTools).some((each) => each.id === id) ? null : undefined;
 }
 
 /** The efforts that a model takes at one of its hosts at least, the least first. */

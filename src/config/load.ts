@@ -14,6 +14,7 @@ import { type Base, createConfiguration, settle } from "./effective.ts";
 import { type Environment, openEnvironment, type Variables } from "./environment.ts";
 import { type ConfigFlags, checkFlags, checkVariables, settleOption, showOptions } from "./layers.ts";
 import { type Located, nodeAt } from "./located.ts";
+import { checkMailServer } from "./options/alerts.ts";
 import { checkWebhooks } from "./options/cascade.ts";
 import { readIdentityProviders } from "./options/identity-providers.ts";
 import { LAME_DUCK_SECONDS } from "./options/server.ts";
@@ -58,6 +59,7 @@ export function load(input: ConfigInput): Loaded {
   forgiveUnused(values.tracing, report);
   const identityProviders = readIdentityProviders(file, values, report);
   checkWebhooks(values.cascade, report);
+  checkMailServer(values.alerts, report);
   if (report.problems.length > 0 || catalog === null) return { ok: false, problems: report.problems };
   const options = showOptions({ flags, environment, file });
   const configuration = createConfiguration(base, catalog, report.warnings);

@@ -223,6 +223,10 @@ export const LOG_EVENTS = {
   // Alerts
   "alert.raised": { level: "warn", meaning: "Something happened that somebody may want to know. `kind` names it." },
   "alert.ended": { level: "info", meaning: "What was raised is over. `ended` says how many events of the kind." },
+  "alert.send_failed": {
+    level: "warn",
+    meaning: "A message about an event could not be sent. `isOver` says whether it was the last attempt.",
+  },
   "alert.watch_failed": {
     level: "warn",
     meaning: "Events could not be looked for, for instance because the database is away. The next minute tries again.",

@@ -14,10 +14,12 @@ import type { Resets } from "../accounts/resets.ts";
 import type { Spending } from "../accounts/spending.ts";
 import type { Teams } from "../accounts/teams.ts";
 import type { Users } from "../accounts/users.ts";
+import type { AlertTargets } from "../alerting/targets.ts";
 import type { Credits } from "../billing/credits.ts";
 import type { PriceCheckStore } from "../catalog/prices/check.ts";
 import type { Settings, ShownOption } from "../config/settings.ts";
 import type { AlertEventStore } from "../core/alerts/events.ts";
+import type { AlertOutbox } from "../core/alerts/targets.ts";
 import type { LedgerVerdict } from "../core/ledger.ts";
 import type { Log } from "../core/log.ts";
 import type { ClientSemaphores } from "../core/processes/semaphores.ts";
@@ -99,7 +101,12 @@ export interface OperatorContext extends CallContext {
   /** The run-time configuration. */
   readonly versions: Versions;
   readonly priceChecks: PriceCheckStore;
-  readonly alerts: { readonly events: AlertEventStore };
+  /** Events, where they are sent, and the messages. */
+  readonly alerts: {
+    readonly events: AlertEventStore;
+    readonly targets: AlertTargets;
+    readonly outbox: Pick<AlertOutbox, "list">;
+  };
   /** Bounds the reading of a price feed; left out, 30 s. */
   readonly feedMsMax?: number;
   /** Every option as it is now, for people. */

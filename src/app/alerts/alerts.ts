@@ -1,15 +1,25 @@
-// Wiring of events: what is looked at, and where events are kept.
+// Wiring of events: what is looked at, where events are kept, and how they are sent.
 
 import { createAccountJudge } from "../../alerting/accounts.ts";
-import { createWatch, type EventSource, type Watch } from "../../alerting/watch.ts";
+import { createChannels } from "../../alerting/channels.ts";
+import { createSender } from "../../alerting/sender.ts";
+import { type AlertTargets, createAlertTargets } from "../../alerting/targets.ts";
+import { createWatch, type EventSource } from "../../alerting/watch.ts";
+import { mailServerOf } from "../../config/options/alerts.ts";
 import type { Settings } from "../../config/settings.ts";
 import type { AlertEventStore } from "../../core/alerts/events.ts";
+import type { AlertOutbox } from "../../core/alerts/targets.ts";
 import type { Db } from "../../core/db.ts";
 import type { Log } from "../../core/log.ts";
+import { guardedLookup } from "../../providers/lookup.ts";
 import { createAccountFactsStore } from "../../store/alerts/account-facts.ts";
 import { createAlertEventStore } from "../../store/alerts/events.ts";
+import { createAlertOutbox } from "../../store/alerts/outbox.ts";
+import { createAlertTargetStore } from "../../store/alerts/targets.ts";
+import { createSealer } from "../../store/secret/seal.ts";
 import type { OpenedConfiguration } from "../configuration.ts";
 import type { People } from "../people.ts";
+import type { InstallationSecret } from "../secret.ts";
 import { hasDuties, type WorkerSlot } from "../worker.ts";
 import { priceSource } from "./prices.ts";
 import { providerSource } from "./providers.ts";
@@ -19,6 +29,7 @@ interface AlertsContext {
   readonly reader: Db;
   readonly people: Pick<People, "billingModeOf">;
   readonly configuration: OpenedConfiguration;
+  readonly secret: InstallationSecret;
   readonly log: Log;
   readonly now: () => number;
   readonly worker: WorkerSlot | null;
@@ -26,13 +37,17 @@ interface AlertsContext {
 
 export interface Alerts {
   readonly events: AlertEventStore;
-  readonly watch: Watch;
+  readonly targets: AlertTargets;
+  readonly outbox: AlertOutbox;
   close(): Promise<void>;
 }
 
-/** Starts the watch in the worker that has the duties. */
+/** Time that a receiver may take. */
+const CALL_MS = 10_000;
+
+/** Starts watch and sender in the worker that has the duties. */
 export function openAlerts(db: Db, context: AlertsContext): Alerts {
-  const { settings, reader, people, configuration, log, now, worker } = context;
+  const { settings, reader, people, configuration, secret, log, now, worker } = context;
   const { current } = configuration.snapshots;
   const events = createAlertEventStore(db);
   const facts = createAccountFactsStore(reader, people.billingModeOf);
@@ -45,6 +60,33 @@ export function openAlerts(db: Db, context: AlertsContext): Alerts {
     log,
     now,
   });
-  if (hasDuties(worker)) watch.start();
-  return { events, watch, close: watch.stop };
+  const { alertsPrivate: allowsPrivate } = settings.alerts;
+  const mailServer = mailServerOf(settings.alerts);
+  const outbox = createAlertOutbox(db);
+  const targets = createAlertTargets({
+    store: createAlertTargetStore(db),
+    sealer: secret.isLasting ? createSealer(secret.bytes, "alert targets") : null,
+    channels: createChannels({
+      ...{ lookup: guardedLookup(allowsPrivate), allowsPrivate, timeoutMs: CALL_MS, now },
+      // The operator wrote the address of the mail server, so that it may be one of their own network.
+      ...{ mailServer, mailLookup: guardedLookup(true) },
+    }),
+    hasMail: mailServer !== null,
+    allowsPrivate,
+    now,
+  });
+  const sender = createSender({ outbox, send: targets.send, log, now });
+  if (hasDuties(worker)) {
+    watch.start();
+    sender.start();
+  }
+  return {
+    events,
+    targets,
+    outbox,
+    async close() {
+      await watch.stop();
+      await sender.stop();
+    },
+  };
 }

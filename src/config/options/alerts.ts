@@ -1,7 +1,20 @@
-// Options of events: from when on something is worth telling somebody.
+// Options of events: from when on something is worth telling somebody, and the mail server.
 
-import { number } from "../readers.ts";
-import { option } from "./option.ts";
+import { hostKind } from "../network.ts";
+import { hidden, number, text, truth } from "../readers.ts";
+import type { Report } from "../report.ts";
+import { option, type ValuesOf } from "./option.ts";
+
+/** An address of a mail server, with a user and a password where it wants them. */
+const mailServer = hidden(
+  text({
+    test: (value) => /^smtps?:\/\/[^/]+\/?$/.test(value) && URL.canParse(value) && new URL(value).hostname !== "",
+    expected: "smtp://user:password@host:587, or smtps:// for TLS from the start",
+  }),
+);
+
+/** The form of an address in a mail. It cannot end a line or a bracket. */
+export const MAIL_ADDRESS = /^[^\s@<>()",;:\\[\]]{1,64}@[A-Za-z0-9.-]{1,190}$/;
 
 /** Section `alerts` of the settings. */
 export const ALERT_OPTIONS = {
@@ -40,4 +53,67 @@ export const ALERT_OPTIONS = {
     read: number({ min: 0, max: 100 }),
     help: "The percentage of requests answered by a fallback that is worth an event. 0 is never.",
   }),
+  alertsPrivate: option<boolean>({
+    path: "alerts.privateNetwork",
+    env: "SWITCHYARD_ALERTS_PRIVATE_NETWORK",
+    default: false,
+    read: truth,
+    help: "Whether webhooks of alerts may have an address of a private network.",
+  }),
+  mailServer: option<string | null>({
+    path: "alerts.mailServer",
+    env: "SWITCHYARD_ALERTS_MAIL_SERVER",
+    default: null,
+    shownDefault: "none",
+    isSecret: true,
+    read: mailServer,
+    help: "smtp://user:password@host:587, which uses STARTTLS, or smtps:// for TLS from the start. Alerts can then go to mail addresses.",
+  }),
+  mailFrom: option<string | null>({
+    path: "alerts.mailFrom",
+    env: "SWITCHYARD_ALERTS_MAIL_FROM",
+    default: null,
+    shownDefault: "none",
+    read: text({ test: (value) => MAIL_ADDRESS.test(value), expected: "a mail address" }),
+    help: "The sender of those mails. Required where there is a mail server.",
+  }),
 };
+
+type AlertValues = Pick<ValuesOf<typeof ALERT_OPTIONS>, "mailServer" | "mailFrom">;
+
+/** The mail server, in parts. */
+export interface MailServer {
+  readonly host: string;
+  readonly port: number;
+  /** TLS from the start; otherwise STARTTLS where the server offers it. */
+  readonly isTls: boolean;
+  readonly user: string | null;
+  readonly password: string | null;
+  readonly from: string;
+}
+
+/** Returns null where none is configured. */
+export function mailServerOf({ mailServer: url, mailFrom: from }: AlertValues): MailServer | null {
+  if (url === null || from === null) return null;
+  const { protocol, hostname, port, username, password } = new URL(url);
+  const isTls = protocol === "smtps:";
+  return {
+    host: hostname.replace(/^\[|\]$/g, ""),
+    port: port === "" ? (isTls ? 465 : 587) : Number(port),
+    isTls,
+    user: username === "" ? null : decodeURIComponent(username),
+    password: password === "" ? null : decodeURIComponent(password),
+    from,
+  };
+}
+
+/** Reports a mail server that cannot be used as the other options have it. */
+export function checkMailServer(values: Partial<AlertValues>, { problems }: Report): void {
+  const { mailServer: url = null, mailFrom = null } = values;
+  if (url === null) return;
+  const report = (place: string, message: string) => problems.push({ place, message, suggestion: null });
+  if (mailFrom === null) report("alerts.mailFrom", "is missing: mails of alerts need a sender");
+  if (hostKind(new URL(url).hostname) === "forbidden") {
+    report("alerts.mailServer", "has an address that is never called");
+  }
+}

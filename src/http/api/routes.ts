@@ -7,6 +7,7 @@ import { compressJson } from "../exchange/compression.ts";
 import type { Operation } from "../openapi/operation.ts";
 import { ACCOUNT_ROUTES } from "./accounts.ts";
 import { ALERT_EVENT_ROUTES } from "./alerts/events.ts";
+import { ALERT_TARGET_ROUTES } from "./alerts/targets.ts";
 import { BUDGET_ROUTES } from "./budgets.ts";
 import { ENTRY_ROUTES } from "./configuration/entries.ts";
 import { PRICE_ROUTES } from "./configuration/prices.ts";
@@ -61,6 +62,7 @@ const ROUTES: readonly ApiRoute[] = [
   ...EXPLORE_ROUTES,
   ...OVERVIEW_ROUTES,
   ...ALERT_EVENT_ROUTES,
+  ...ALERT_TARGET_ROUTES,
   ...LOGIN_ROUTES,
   ...SIGN_IN_ROUTES,
   ...USER_ROUTES,

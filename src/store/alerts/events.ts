@@ -13,8 +13,11 @@ export function createAlertEventStore(db: Db): AlertEventStore {
       const raised: AlertEvent[] = [];
       for (const observation of observations) {
         const event = eventOf(observation, nowMs);
-        const [row] = await db.query(RAISE, paramsOf(event));
-        if (row?.id === event.id) raised.push(event);
+        const [rows] = await db.batch([
+          { sql: RAISE, params: paramsOf(event) },
+          { sql: ADD_MESSAGES, params: [event.id, nowMs] },
+        ]);
+        if (rows?.[0]?.id === event.id) raised.push(event);
       }
       return raised;
     },
@@ -29,10 +32,15 @@ export function createAlertEventStore(db: Db): AlertEventStore {
       ] as const;
       const where = conditions.map(([test], index) => `${test} $${index + 2}`).join(" AND ");
       const sql = `SELECT ${COLUMNS} FROM alert_events ${where === "" ? "" : `WHERE ${where}`} ORDER BY id DESC LIMIT $1`;
-      return (await db.query(sql, [limit, ...conditions.map(([, value]) => value as string)])).map(toEvent);
+      return (await db.query(sql, [limit, ...conditions.map(([, value]) => value as string)])).map((row) =>
+        toEvent(row),
+      );
     },
     async deleteBefore(atMs) {
-      await db.query("DELETE FROM alert_events WHERE ended_at IS NOT NULL AND created_at < $1", [atMs]);
+      await db.batch([
+        { sql: DELETE_MESSAGES, params: [atMs] },
+        { sql: "DELETE FROM alert_events WHERE ended_at IS NOT NULL AND created_at < $1", params: [atMs] },
+      ]);
     },
     async claimTurn(name, nowMs, untilMs) {
       return (await db.query(CLAIM, [name, nowMs, untilMs])).length > 0;
@@ -40,11 +48,25 @@ export function createAlertEventStore(db: Db): AlertEventStore {
   };
 }
 
-const COLUMNS = "id, kind, severity, account_id, subject, event_text, data_json, created_at, ended_at";
+export const EVENT_COLUMNS = [
+  ...["id", "kind", "severity", "account_id", "subject", "event_text", "data_json", "created_at", "ended_at"],
+] as const;
+const COLUMNS = EVENT_COLUMNS.join(", ");
 
 const RAISE = `INSERT INTO alert_events (id, kind, severity, account_id, subject, event_text, data_json, created_at, seen_at)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8)
   ON CONFLICT (account_id, kind, subject) WHERE ended_at IS NULL DO UPDATE SET seen_at = excluded.seen_at RETURNING id`;
+
+/** Makes messages for a new event only. */
+const ADD_MESSAGES = `INSERT INTO alert_messages
+  (id, event_id, target_id, state, attempts, next_at, leased_until, result_text, created_at)
+  SELECT 'msg_' || e.id || '_' || t.id, e.id, t.id, 'waiting', 0, $2, 0, '', $2 FROM alert_events e
+  JOIN alert_targets t ON (t.account_id = '' OR t.account_id = e.account_id) AND t.is_paused = 0
+    AND (t.kinds_text = '' OR t.kinds_text LIKE '%|' || e.kind || '|%')
+  WHERE e.id = $1`;
+
+const DELETE_MESSAGES = `DELETE FROM alert_messages WHERE event_id IN
+  (SELECT id FROM alert_events WHERE ended_at IS NOT NULL AND created_at < $1)`;
 
 const END = "UPDATE alert_events SET ended_at = $3 WHERE ended_at IS NULL AND kind = $1 AND seen_at < $2 RETURNING id";
 
@@ -77,16 +99,19 @@ function paramsOf(event: AlertEvent): SqlValue[] {
   return [id, kind, severity, accountId ?? "", plain(subject), text, JSON.stringify(data), atMs];
 }
 
-function toEvent(row: SqlRow): AlertEvent {
+/** The names of the columns may have a prefix, where they are joined with others. */
+export function toEvent(row: SqlRow, prefix = ""): AlertEvent {
+  const value = (column: (typeof EVENT_COLUMNS)[number]): SqlValue => row[prefix + column] ?? null;
+  const [accountId, endedAt] = [String(value("account_id")), value("ended_at")];
   return {
-    id: String(row.id),
-    kind: String(row.kind),
-    severity: String(row.severity),
-    accountId: row.account_id === "" ? null : String(row.account_id),
-    subject: String(row.subject),
-    text: String(row.event_text),
-    data: JSON.parse(String(row.data_json)) as AlertEvent["data"],
-    atMs: Number(row.created_at),
-    endedAtMs: row.ended_at === null ? null : Number(row.ended_at),
+    id: String(value("id")),
+    kind: String(value("kind")),
+    severity: String(value("severity")),
+    accountId: accountId === "" ? null : accountId,
+    subject: String(value("subject")),
+    text: String(value("event_text")),
+    data: JSON.parse(String(value("data_json"))) as AlertEvent["data"],
+    atMs: Number(value("created_at")),
+    endedAtMs: endedAt === null ? null : Number(endedAt),
   };
 }

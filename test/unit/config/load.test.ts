@@ -151,7 +151,16 @@ describe("without any configuration", () => {
         cascadeWebhookTimeoutMs: 30_000,
         cascadeWebhookPrivate: false,
       },
-      alerts: { lowBalance: 1, balanceDays: 3, spikeFactor: 5, errorPercent: 10, fallbackPercent: 25 },
+      alerts: {
+        lowBalance: 1,
+        balanceDays: 3,
+        spikeFactor: 5,
+        errorPercent: 10,
+        fallbackPercent: 25,
+        alertsPrivate: false,
+        mailServer: null,
+        mailFrom: null,
+      },
     });
     expect([...catalog.providers.keys()]).toEqual(["sandbox"]);
     expect(catalog.markupPpm).toBe(50_000);

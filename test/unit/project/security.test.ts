@@ -37,6 +37,8 @@ test("only operators change providers, models, prices and settings, or look for 
 
 /** Files that open a connection, with the row of the table "What leaves the process". */
 const CONNECTING = {
+  "alerting/http-call.ts": "targets of alerts",
+  "alerting/smtp.ts": "targets of alerts",
   "providers/connections.ts": "providers",
   "providers/local/discover.ts": "model servers",
   "providers/cascade-webhook.ts": "webhooks of cascades",

@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { buildCatalog, type CatalogInput, DEFAULT_TIMEOUTS } from "../../../src/catalog/build.ts";
+import { effortIn } from "../../../src/catalog/catalog.ts";
 import { providerKind } from "../../../src/catalog/provider-kinds.ts";
 import type { ModelRow } from "../../../src/catalog/rows.ts";
 import type { Efforts } from "../../../src/core/requests/effort.ts";
@@ -48,6 +49,18 @@ describe("the effort of a model", () => {
     expect(decided().reasoning).toContain("thinker is asked for effort low");
     expect(decided({}, "COMPLEX")).toMatchObject({ efforts: { thinker: "high" } });
     expect(decided({}, "LIGHT")).not.toHaveProperty("efforts");
+  });
+
+  it("is, in a tier that does not list the model, that of the next tier above, else that of its own tier", () => {
+    const [high, small] = [makeModel({ id: "high", tier: "COMPLEX" }), makeModel({ id: "small", tier: "LIGHT" })];
+    const given = makeCatalog({
+      chains: { LIGHT: [small], STANDARD: [high], COMPLEX: [high] },
+      efforts: { ...none, LIGHT: { small: "medium" }, STANDARD: { high: "low" }, COMPLEX: { high: "high" } },
+    });
+    const asked = (model: typeof high) => TIERS.map((tier) => effortIn(given, model, tier, false));
+    expect(asked(high)).toEqual(["low", "low", "low", "low", "high"]);
+    expect(asked(small)).toEqual(["medium", "medium", "medium", "medium", "medium"]);
+    expect(asked(makeModel({ id: "elsewhere" }))).toEqual([null, null, null, null, null]);
   });
 
   it("is that of the request where it has one", () => {

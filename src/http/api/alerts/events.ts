@@ -42,7 +42,7 @@ export const ALERT_EVENT_ROUTES: readonly ApiRoute[] = [
 ];
 
 /** The account whose alerts are meant; null when an operator means all of them. */
-async function shownAccountOf(request: FastifyRequest, edge: OperatorContext): Promise<string | null> {
+export async function shownAccountOf(request: FastifyRequest, edge: OperatorContext): Promise<string | null> {
   const isForAll = ownAccountOf(request) === null && queryOf(request, "account") === null;
   return isForAll ? null : accountOf(request, edge);
 }
