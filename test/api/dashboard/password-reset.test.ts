@@ -119,11 +119,11 @@ describe("a reset link", () => {
     await messageOf(await redeem(tokenIn(((await invited.json()) as Made).link)));
   });
 
-  it("is for operators to make, and for nobody of another site to use", async () => {
-    const owner = await join(gateway, { email: "owner@example.com" });
+  it("is for those who manage people to make, and for nobody of another site to use", async () => {
+    const owner = await join(gateway, { email: "owner@example.com", role: "viewer" });
     for (const id of [adaId, "user_0"]) {
       const answer = await owner.call("POST", `/api/users/${id}/reset`);
-      await expectError(answer, { status: 403, code: "operators_only" });
+      await expectError(answer, { status: 403, code: "not_permitted" });
     }
     await expectError(await visit(gateway).call("POST", `/api/users/${adaId}/reset`), { status: 401 });
     await expectError(await operator.call("POST", "/api/users/user_0/reset"), { status: 404, param: "id" });

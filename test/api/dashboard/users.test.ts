@@ -149,6 +149,7 @@ describe("users", () => {
       email: "operator@example.com",
       role: "operator",
       accountId: "default",
+      teams: [],
       createdAt: expect.any(String),
       lastSignInAt: expect.any(String),
     });
