@@ -131,7 +131,7 @@ describe("an invitation", () => {
   it.each([
     [{}, 400],
     [{ email: "no address" }, 400],
-    [{ email: "a@b.example", role: "admin" }, 400],
+    [{ email: "a@b.example", role: "boss" }, 400],
     [{ email: "a@b.example", accountId: "account_0" }, 400],
     [{ email: "a@b.example", id: "user_1" }, 400],
     [{ email: "operator@example.com" }, 409],
