@@ -91,11 +91,13 @@ export function countBudgets(
 
 /** A process with a slow clock adds to the latest part, so that no period begins again. */
 function spentIn(counter: BudgetCounter, { fromMs, partMs }: BudgetWindow, paid: bigint): BudgetCounter {
+  const { id, spent, held, leased, version } = counter;
   const parts = counter.parts.filter(({ startMs }) => startMs >= fromMs);
   const last = parts.at(-1);
-  const isLast = last !== undefined && last.startMs >= partMs;
-  const grown = isLast ? { startMs: last.startMs, amount: last.amount + paid } : { startMs: partMs, amount: paid };
-  return { ...counter, spent: counter.spent + paid, parts: [...(isLast ? parts.slice(0, -1) : parts), grown] };
+  if (last !== undefined && last.startMs >= partMs) {
+    parts[parts.length - 1] = { startMs: last.startMs, amount: last.amount + paid };
+  } else parts.push({ startMs: partMs, amount: paid });
+  return { id, spent: spent + paid, held, leased, parts, version };
 }
 
 /** A lease is this fraction of what is left, so that several processes can have one. */
@@ -119,21 +121,27 @@ export function leaseBudgets(
   return amounts;
 }
 
-/** Counts a charge whose hold was reserved from leases. Returns what is left of them. */
-export function countReserved(
-  draft: Draft,
-  held: Hold,
-  { paid, windows }: { readonly paid: bigint; readonly windows: readonly BudgetWindow[] },
-): CounterAmounts {
-  const { owner = "", accountId, budgets = [] } = held;
+/** A charge whose hold was reserved from leases. */
+interface ReservedCharge extends Pick<CreditLease, "owner" | "accountId"> {
+  readonly budgets: readonly BudgetHold[];
+  readonly windows: readonly BudgetWindow[];
+  readonly paid: bigint;
+}
+
+/** Counts such a charge. Returns what is left of the leases. */
+export function countReserved(draft: Draft, charge: ReservedCharge): CounterAmounts {
+  const { owner, accountId, budgets, windows, paid } = charge;
   const left = new Map<string, bigint>();
   for (const { counter, amount } of budgets) {
     const lease = draft.budgetLease({ owner, counter })?.amount ?? 0n;
     const window = windows.find((one) => one.counter === counter);
     const used = window === undefined ? 0n : least(lease, amount, paid);
-    draft.putBudgetLease({ owner, accountId, counter, amount: lease - used });
-    if (window !== undefined && paid > 0n) draft.putCounter(spentIn(draft.counter(counter), window, paid));
     left.set(counter, lease - used);
+    if (window === undefined || paid === 0n) continue;
+    const { id, spent, held, leased, parts, version } = spentIn(draft.counter(counter), window, paid);
+    // One write for both: this is done for every request.
+    draft.putCounter({ id, spent, held, leased: leased - used, parts, version });
+    if (used > 0n) draft.noteBudgetLease({ owner, accountId, counter, amount: lease - used });
   }
   return left;
 }

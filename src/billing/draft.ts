@@ -104,7 +104,8 @@ export class Draft {
     assert(counter.leased >= 0n, "a budget cannot lease out less than nothing");
     assert(counter.spent >= 0n, "a budget cannot have spent less than nothing");
     const version = (this.#state.counters.get(counter.id)?.version ?? 0) + 1;
-    this.#counters.set(counter.id, { ...counter, version });
+    const { id, spent, held, leased, parts } = counter;
+    this.#counters.set(id, { id, spent, held, leased, parts, version });
   }
 
   /** Leases of budgets that a process has of an account. */
@@ -125,6 +126,11 @@ export class Draft {
     if (change === 0n) return;
     const counter = this.counter(lease.counter);
     this.putCounter({ ...counter, leased: counter.leased + change });
+    this.noteBudgetLease(lease);
+  }
+
+  /** Sets the amount of a lease whose counter has been written. */
+  noteBudgetLease(lease: BudgetLease): void {
     this.#budgetLeases.set(budgetLeaseKey(lease), lease);
   }
 

@@ -271,8 +271,9 @@ export class Leases {
   #reserve(op: Omit<HoldOp, "kind">, amount: NanoUsd, budgets?: readonly BudgetHold[]): NanoUsd {
     const { id, accountId, keyId, isMetered } = op;
     const { owner } = this.#options;
-    const hold = { id, accountId, owner, keyId, amount, isMetered, isFresh: true };
-    this.#holds.set(id, budgets === undefined ? hold : { ...hold, budgets });
+    const isFresh = true;
+    if (budgets === undefined) this.#holds.set(id, { id, accountId, owner, keyId, amount, isMetered, isFresh });
+    else this.#holds.set(id, { id, accountId, owner, keyId, amount, isMetered, isFresh, budgets });
     return amount;
   }
 

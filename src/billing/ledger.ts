@@ -234,8 +234,13 @@ function toHoldOp(hold: Omit<HoldOp, "kind">): HoldOp {
 function toSettleOp(settlement: Omit<SettleOp, "kind">, reserved: ReservedHold | undefined): SettleOp {
   const { holdId, accountId, charge, usage, periodStartMs, answer, budgets } = settlement;
   const kind = "settle";
-  if (budgets !== undefined) return { ...settlement, kind, ...(reserved && { reserved }) };
-  if (reserved === undefined) return { kind, holdId, accountId, charge, usage, periodStartMs, answer };
+  if (reserved === undefined) {
+    const op = { kind, holdId, accountId, charge, usage, periodStartMs, answer } as const;
+    return budgets === undefined ? op : { ...op, budgets };
+  }
+  if (budgets !== undefined) {
+    return { kind, holdId, accountId, charge, usage, periodStartMs, answer, budgets, reserved };
+  }
   return { kind, holdId, accountId, charge, usage, periodStartMs, answer, reserved };
 }
 

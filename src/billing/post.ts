@@ -187,12 +187,10 @@ function settleReserved(draft: Draft, op: SettleOp, reserved: ReservedHold): Set
   const held: Hold = { id, accountId, keyId, amount, state: "open", isLimited: false, isMetered, owner };
   const { paid, absorbed } = bookCharge(draft, op, held);
   const wallet = draft.wallet(accountId);
-  const outcome = {
-    ...{ state: "settled" as const, paid, absorbed },
-    lease: { left, available: availableIn(wallet), epoch: wallet.epoch },
-  };
-  if (budgets === undefined) return outcome;
-  return { ...outcome, budgetsLeft: countReserved(draft, { ...held, budgets }, { paid, windows: op.budgets ?? [] }) };
+  const lease = { left, available: availableIn(wallet), epoch: wallet.epoch };
+  if (budgets === undefined) return { state: "settled", paid, absorbed, lease };
+  const budgetsLeft = countReserved(draft, { owner, accountId, budgets, paid, windows: op.budgets ?? [] });
+  return { state: "settled", paid, absorbed, lease, budgetsLeft };
 }
 
 /** Books the charge after the amount on hold was freed, and ends the hold. */
