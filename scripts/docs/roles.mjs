@@ -8,11 +8,11 @@ export async function render(_root, load) {
   const { USER_ROLES } = await load("core/people.ts");
   const { PERMISSIONS, isOwnOnly, isPermitted } = await load("http/exchange/permissions.ts");
   const { apiRoutes } = await load("http/api/routes.ts");
-  /** @type {readonly { method: string, path: string, access: string }[]} */
+  /** @type {readonly { method: string, path: string, access?: string }[]} */
   const routes = apiRoutes();
   const rows = routes
-    .filter(({ access }) => access in PERMISSIONS)
-    .map(({ method, path, access }) => [
+    .filter(({ access = "manage" }) => access in PERMISSIONS)
+    .map(({ method, path, access = "manage" }) => [
       `\`${method.toUpperCase()} ${path}\``,
       .../** @type {readonly string[]} */ (USER_ROLES).map((role) => {
         if (!isPermitted(role, access)) return "";

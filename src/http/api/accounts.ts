@@ -22,7 +22,7 @@ const AccountChangeSchema = strict("AccountChange", { billingMode: nullable(Type
 export const ACCOUNT_ROUTES: readonly ApiRoute[] = [
   post("createAccount", "/api/accounts", {
     summary: "Create an account",
-    access: "operate",
+    access: "operator",
     body: NewAccountSchema,
     status: 201,
     response: AccountSchema,
@@ -31,7 +31,7 @@ export const ACCOUNT_ROUTES: readonly ApiRoute[] = [
   // Requests that run keep the mode they began with.
   patch("changeAccount", "/api/accounts/:id", {
     summary: "Choose prepaid or metered billing for an account; null follows the gateway's setting",
-    access: "operate",
+    access: "operator",
     body: AccountChangeSchema,
     example: { billingMode: "metered" },
     response: AccountSchema,
@@ -41,7 +41,7 @@ export const ACCOUNT_ROUTES: readonly ApiRoute[] = [
   }),
   get("listAccounts", "/api/accounts", {
     summary: "The accounts",
-    access: "operate",
+    access: "operator",
     parameters: paging,
     response: page(AccountSchema),
     handle: ({ request }, { accounts }) => listPage(pageOf(request), (each) => accounts.list(each), writeAccount),

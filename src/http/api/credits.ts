@@ -79,7 +79,7 @@ export const CREDIT_ROUTES: readonly ApiRoute[] = [
   // Only operators move money. A payment provider would call this with its own idempotency key.
   post("topUp", "/api/credits/topups", {
     summary: "Add credits; the same Idempotency-Key twice adds them once",
-    access: "operate",
+    access: "operator",
     parameters: [account, idempotencyKey],
     body: TopUpSchema,
     example: { amountUsd: "25", note: "January" },
@@ -91,7 +91,7 @@ export const CREDIT_ROUTES: readonly ApiRoute[] = [
   // A new entry, never an edit: entries are immutable.
   post("adjust", "/api/credits/adjustments", {
     summary: "Adjust a balance by a new entry, up, or down to what is available",
-    access: "operate",
+    access: "operator",
     parameters: [account, idempotencyKey],
     body: AdjustmentSchema,
     example: { amountUsd: "-2.50", note: "booked twice" },

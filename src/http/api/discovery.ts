@@ -65,7 +65,7 @@ const SEARCHES_PER_MINUTE = 30;
 export const DISCOVERY_ROUTES: readonly ApiRoute[] = [
   post("discoverProviders", "/api/providers/discover", {
     summary: "Find Ollama, LM Studio, llama.cpp and vLLM with their models; 30 searches per minute",
-    access: "operate",
+    access: "operator",
     body: DiscoverySchema,
     isBodyOptional: true,
     example: {},
@@ -78,7 +78,7 @@ export const DISCOVERY_ROUTES: readonly ApiRoute[] = [
   }),
   post("adoptProvider", "/api/providers/adopt", {
     summary: "Use a model server that was found, with its models at price zero, as one version of the configuration",
-    access: "operate",
+    access: "operator",
     parameters: [ifMatch],
     errors: [409, 422],
     body: LocalAdoptionSchema,

@@ -127,7 +127,7 @@ export const LEDGER_ROUTES: readonly ApiRoute[] = [
   // Reads the whole ledger of all accounts, so it is for operators.
   get("verifyLedger", "/api/ledger/verify", {
     summary: "Recompute every wallet and charge and list inconsistencies",
-    access: "operate",
+    access: "operator",
     response: LedgerVerdictSchema,
     handle: (_call, edge) => edge.verifyLedger(),
   }),

@@ -161,7 +161,7 @@ export const PROFILE_ROUTES: readonly ApiRoute[] = [
   // Operators pay for second answers, so owners of an account cannot ask for them.
   put("setShadow", "/api/profiles/:id/shadow", {
     summary: "Answer a share of the requests by a second model too, after the client has its answer",
-    access: "operate",
+    access: "operator",
     parameters: [account],
     body: ShadowSchema,
     example: { model: "gpt-4o", share: 0.05, budgetUsdPerDay: "2" },
@@ -176,7 +176,7 @@ export const PROFILE_ROUTES: readonly ApiRoute[] = [
   }),
   del("endShadow", "/api/profiles/:id/shadow", {
     summary: "End the shadow samples of a profile; those that were made stay",
-    access: "operate",
+    access: "operator",
     parameters: [account],
     async handle({ request }, edge) {
       const id = idOf(request, "profile");

@@ -129,7 +129,7 @@ const TESTS_PER_MINUTE = 6;
 export const PROVIDER_ROUTES: readonly ApiRoute[] = [
   get("listProviders", "/api/providers", {
     summary: "Providers and their health",
-    access: "operate",
+    access: "operator",
     response: page(ProviderSchema),
     handle: (_call, edge) => ({ data: writeProviders(edge.services(), edge.versions), next: null }),
   }),
@@ -137,7 +137,7 @@ export const PROVIDER_ROUTES: readonly ApiRoute[] = [
   post("testProvider", "/api/providers/:id/test", {
     summary:
       "Test a provider, or a draft of one, with one tiny request and say what is wrong; not charged, six per minute",
-    access: "operate",
+    access: "operator",
     errors: [409, 422],
     body: ProviderTestSchema,
     isBodyOptional: true,

@@ -145,7 +145,7 @@ export const REPLAY_ROUTES: readonly ApiRoute[] = [
   post("replayConfiguration", "/api/replay", {
     summary:
       "The newest requests of the account under a draft of the configuration: what would change, and what it would have cost",
-    access: "operate",
+    access: "operator",
     parameters: [account],
     errors: [409, 422],
     changesNothing: true,

@@ -5,12 +5,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Static, TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { GatewayError } from "../../core/errors.ts";
-import type { Permission } from "../exchange/permissions.ts";
 import { invalid } from "../../formats/json/fields.ts";
 import { parseBody } from "../../formats/json/parse.ts";
 import type { OperatorContext } from "../context.ts";
 import { bodyOf } from "../exchange/body.ts";
 import { identify, permitted, refuseCrossSite } from "../exchange/identity.ts";
+import type { Permission } from "../exchange/permissions.ts";
 import {
   ANY_ERRORS,
   BODY_ERRORS,
@@ -56,7 +56,8 @@ type Handler<Body extends TSchema, Response> = (call: ApiCall<Body>, edge: Opera
 
 interface RouteContract<Body extends TSchema, Response> {
   readonly summary: string;
-  readonly access: Access;
+  /** Left out: `manage`. */
+  readonly access?: Access;
   /** Besides those of the path, and `account` where the call is about an account. */
   readonly parameters?: readonly Parameter[];
   readonly body?: Body;
@@ -121,7 +122,7 @@ const BODY_BYTES = 1024 * 1024;
 
 /** Adds a route to the server, with its guards, its body limit and the check of its body. */
 export function registerRoute(server: FastifyInstance, edge: OperatorContext, route: ApiRoute): void {
-  const { method, path, body, access, isLarge = false, hasHead = true } = route;
+  const { method, path, body, access = "manage", isLarge = false, hasHead = true } = route;
   const handle = "serve" in route ? route.serve(edge, server) : route.handle;
   const read = body === undefined ? noBody : bodyReader(body);
   const status = statusOf(route);
@@ -177,7 +178,7 @@ function noBody(): never {
 
 /** The route as an operation of the contract. */
 export function toOperation(route: ApiRoute): Operation {
-  const { id, method, path, summary, access, parameters = [], body, example, errors = [] } = route;
+  const { id, method, path, summary, access = "manage", parameters = [], body, example, errors = [] } = route;
   const isOpen = access === "anyone";
   return {
     id,
@@ -187,7 +188,7 @@ export function toOperation(route: ApiRoute): Operation {
     security: isOpen ? null : "adminToken",
     parameters: [
       ...[...path.matchAll(/:(\w+)/g)].map(([, name]) => inPath(name as string)),
-      ...(access === "ownLogin" || access === "operate" || isOpen ? [] : [account]),
+      ...(access === "ownLogin" || access === "operator" || isOpen ? [] : [account]),
       ...parameters,
     ],
     body: body === undefined ? null : json(body, example),

@@ -59,7 +59,7 @@ export const SettingsSchema = named("Settings", {
 export const SETTINGS_ROUTES: readonly ApiRoute[] = [
   get("getSettings", "/api/settings", {
     summary: "What the process runs with and where each value came from, without secrets",
-    access: "operate",
+    access: "operator",
     response: SettingsSchema,
     // The start of the server counts, not that of the first call.
     serve({ now, settings, services, shownOptions, version, versions }) {
@@ -92,7 +92,7 @@ export const SETTINGS_ROUTES: readonly ApiRoute[] = [
   }),
   patch("changeSettings", "/api/settings", {
     summary: "Change options at run time: a new version of the configuration; null takes an option out",
-    access: "operate",
+    access: "operator",
     parameters: [ifMatch],
     errors: [409, 422],
     body: strict("ChangedSettings", { options: AnyObject, ...publicationFields }),

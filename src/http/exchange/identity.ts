@@ -164,7 +164,7 @@ export function permitted(permission: Permission): (request: FastifyRequest) => 
   return async ({ identity }) => {
     const role = identity?.kind === "admin" ? "operator" : personOf(identity)?.role;
     if (role !== undefined && isPermitted(role, permission)) return;
-    if (permission === "operate") throw new GatewayError("forbidden", TEXT.operatorsOnly, { code: "operators_only" });
+    if (permission === "operator") throw new GatewayError("forbidden", TEXT.operatorsOnly, { code: "operators_only" });
     throw new GatewayError("forbidden", TEXT.notPermitted(role ?? "none"), { code: "not_permitted" });
   };
 }

@@ -13,7 +13,7 @@ const ALL: readonly UserRole[] = ["operator", "admin", "billing", "member", "vie
 /** In the order of the docs. */
 export const PERMISSIONS = {
   /** The installation: all organisations, providers, settings. */
-  operate: { roles: ["operator"] },
+  operator: { roles: ["operator"] },
   /** Changes within an organisation: members, teams, profiles, and requests without a key. */
   manage: { roles: ["operator", "admin"] },
   changeKeys: { roles: ["operator", "admin", "member"], isOwn: true },

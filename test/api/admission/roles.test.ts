@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-const guarded = apiRoutes().filter(({ access }) => access in PERMISSIONS);
+const guarded = apiRoutes().filter(({ access = "manage" }) => access in PERMISSIONS);
 
 /** Without a body and with an id that nobody has, a call that is allowed fails later, or reads. */
 async function outcomeOf(person: Person, method: string, path: string): Promise<{ status: number; code: unknown }> {
@@ -37,7 +37,7 @@ async function outcomeOf(person: Person, method: string, path: string): Promise<
 const ACTING = new Set(["post /api/prices/check", "post /api/providers/discover"]);
 
 describe.each([...USER_ROLES, "nobody"])("as %s", (role) => {
-  it.each(guarded.map(({ method, path, access }) => [method, path, access as Permission] as const))(
+  it.each(guarded.map(({ method, path, access = "manage" }) => [method, path, access as Permission] as const))(
     "%s %s",
     async (method, path, access) => {
       const isAllowed = role !== "nobody" && isPermitted(role as (typeof USER_ROLES)[number], access);
@@ -45,13 +45,13 @@ describe.each([...USER_ROLES, "nobody"])("as %s", (role) => {
       const { status, code } = await outcomeOf(people.get(role) as Person, method, path);
       if (role === "nobody") expect([status, code]).toEqual([401, "not_signed_in"]);
       else if (isAllowed) expect(["not_permitted", "operators_only"]).not.toContain(code);
-      else expect([status, code]).toEqual([403, access === "operate" ? "operators_only" : "not_permitted"]);
+      else expect([status, code]).toEqual([403, access === "operator" ? "operators_only" : "not_permitted"]);
     },
   );
 });
 
 it("the table leaves no route without a permission, and none of the permissions unused", () => {
   expect(guarded.length).toBeGreaterThan(80);
-  const used = new Set(guarded.map(({ access }) => access));
+  const used = new Set(guarded.map(({ access = "manage" }) => access));
   expect([...used].sort()).toEqual(Object.keys(PERMISSIONS).sort());
 });

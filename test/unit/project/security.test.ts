@@ -32,7 +32,7 @@ test("only operators change providers, models, prices and settings, or look for 
   ].flat();
   const changing = routes.filter(({ method }) => method !== "get");
   expect(changing.length).toBeGreaterThan(10);
-  expect(changing.filter(({ access }) => access !== "operate").map(({ id }) => id)).toEqual([]);
+  expect(changing.filter(({ access }) => access !== "operator").map(({ id }) => id)).toEqual([]);
 });
 
 /** Files that open a connection, with the row of the table "What leaves the process". */

@@ -112,7 +112,7 @@ const errors = [409, 422];
 
 function routesOf({ section, noun, fields, added, example, isKnown }: EntryKind): readonly ApiRoute[] {
   const name = noun === "provider" ? "Provider" : "Model";
-  const common = { access: "operate", parameters: [ifMatch], errors, response: PublishedSchema } as const;
+  const common = { access: "operator", parameters: [ifMatch], errors, response: PublishedSchema } as const;
   return [
     post(`add${name}`, `/api/${section}`, {
       ...common,
@@ -195,7 +195,7 @@ const modelsToo = query(
 function removal({ section, noun, isKnown }: Pick<EntryKind, "section" | "noun" | "isKnown">): ApiRoute {
   return del(`remove${noun === "provider" ? "Provider" : "Model"}`, `/api/${section}/:id`, {
     summary: `Remove what was set of a ${noun} at run time; what ships or stands in the file stays`,
-    access: "operate",
+    access: "operator",
     parameters: section === "providers" ? [ifMatch, modelsToo] : [ifMatch],
     errors,
     response: PublishedSchema,
@@ -248,7 +248,7 @@ const CHAIN_ROUTES: readonly ApiRoute[] = [
   put("setChains", "/api/chains", {
     summary:
       "Set fallback chains at run time: models in the order they are tried, as id or id@effort; null as it ships",
-    access: "operate",
+    access: "operator",
     parameters: [ifMatch],
     errors,
     body: named("Chains", {
@@ -272,7 +272,7 @@ const CHAIN_ROUTES: readonly ApiRoute[] = [
   }),
   patch("changeRouting", "/api/routing", {
     summary: "Change routing rules at run time, such as baseline and markup; null takes a rule out",
-    access: "operate",
+    access: "operator",
     parameters: [ifMatch],
     errors,
     body: named("RoutingRules", {

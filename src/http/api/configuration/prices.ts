@@ -165,13 +165,13 @@ const CHECKS_PER_MINUTE = 6;
 export const PRICE_ROUTES: readonly ApiRoute[] = [
   get("getPrices", "/api/prices", {
     summary: "Prices that differ from the feeds, and models of your providers without a price",
-    access: "operate",
+    access: "operator",
     response: PricesSchema,
     handle: async (_call, edge) => writePrices(await edge.priceChecks.read(), edge),
   }),
   post("checkPrices", "/api/prices/check", {
     summary: "Read the feeds and the providers' own lists of models now; six times per minute",
-    access: "operate",
+    access: "operator",
     response: PricesSchema,
     async handle(_call, edge) {
       const { limiter, now, settings, versions, log, priceChecks: checks, feedMsMax } = edge;
@@ -185,7 +185,7 @@ export const PRICE_ROUTES: readonly ApiRoute[] = [
   }),
   post("adoptPrices", "/api/prices/adopt", {
     summary: "Adopt prices of the last check, and models with their price, as one version of the configuration",
-    access: "operate",
+    access: "operator",
     parameters: [ifMatch],
     errors: [409, 422],
     body: AdoptionSchema,

@@ -19,7 +19,7 @@ export const VendorSchema = named("Vendor", {
 export const VENDOR_ROUTES: readonly ApiRoute[] = [
   get("listVendors", "/api/vendors", {
     summary: "Providers that ship with the gateway and can be connected with a key",
-    access: "operate",
+    access: "operator",
     response: page(VendorSchema),
     handle() {
       const { providers, models } = readBuiltin();

@@ -44,7 +44,7 @@ const NUMBER = /^\d{1,15}$/;
 export const VERSION_ROUTES: readonly ApiRoute[] = [
   get("getConfiguration", "/api/configuration", {
     summary: "The run-time configuration with its version, and what file and environment set instead",
-    access: "operate",
+    access: "operator",
     response: ConfigurationSchema,
     handle(_call, { versions }) {
       const { number, document } = versions.newest();
@@ -54,7 +54,7 @@ export const VERSION_ROUTES: readonly ApiRoute[] = [
   }),
   put("setConfiguration", "/api/configuration", {
     summary: "Replace the whole run-time configuration in one version; keys that a GET showed are kept",
-    access: "operate",
+    access: "operator",
     parameters: [ifMatch],
     errors: [409, 422],
     body: strict("NewConfiguration", { document: AnyObject, ...publicationFields }),
@@ -73,7 +73,7 @@ export const VERSION_ROUTES: readonly ApiRoute[] = [
   }),
   get("listVersions", "/api/versions", {
     summary: "Versions of the run-time configuration, newest first, with author and what each changed",
-    access: "operate",
+    access: "operator",
     parameters: paging,
     response: page(VersionSchema),
     async handle({ request }, { versions }) {
@@ -87,7 +87,7 @@ export const VERSION_ROUTES: readonly ApiRoute[] = [
   }),
   get("getVersion", "/api/versions/:number", {
     summary: "One version: what it changed, and the whole document without secrets",
-    access: "operate",
+    access: "operator",
     response: VersionDetailSchema,
     async handle({ request }, { versions }) {
       const number = numberOf(request);
@@ -99,7 +99,7 @@ export const VERSION_ROUTES: readonly ApiRoute[] = [
   }),
   post("rollBackVersion", "/api/versions/:number/rollback", {
     summary: "Publish an older version again, as a new one; 0 is the state before any change",
-    access: "operate",
+    access: "operator",
     parameters: [ifMatch],
     errors: [409, 422],
     body: strict("RollBack", publicationFields),

@@ -173,7 +173,7 @@ export const REQUEST_ROUTES: readonly ApiRoute[] = [
   get("exportFeedback", "/api/requests/feedback", {
     summary: "All tier feedback with the numbers the router can learn from, for operators; no text",
     // All accounts share the weights, so the feedback that trains them is that of all accounts.
-    access: "operate",
+    access: "operator",
     response: sentAs(textContent(NDJSON)),
     handle({ reply }, { records }) {
       const pages = textPages((each) => records.requests.marks(each), { idOf: ({ id }) => id, write: writeMark });
