@@ -13,7 +13,7 @@ import type { DialectChanges } from "./dialect.ts";
 import { aliasesOf, findModel } from "./model-names.ts";
 import { nearest } from "./nearest.ts";
 import { PROVIDER_KINDS, providerKind } from "./provider-kinds.ts";
-import { endpointOf, type HostRow, hostRows, type ModelRow, modelsFromRow } from "./rows.ts";
+import { endpointOf, feesByName, type HostRow, hostRows, type ModelRow, modelsFromRow } from "./rows.ts";
 import { readWeights, type Weights } from "./weights.ts";
 
 /** The kinds of providers that can be called. */
@@ -313,7 +313,7 @@ function cachesOf(
 
 /** The fee of each provider that runs searches: its vendor's, and Azure's for resources under names of their own. */
 function searchFeesOf(builtin: Builtin, providers: ReadonlyMap<string, Provider>): ReadonlyMap<string, number> {
-  const fees = new Map(Object.entries(builtin.searchFees).map(([id, { usd }]) => [id, usd]));
+  const fees = new Map(Object.entries(builtin.searchFees).flatMap(feesByName));
   for (const { id, addressing } of providers.values()) {
     const fee = addressing === "azure" ? fees.get(AZURE) : undefined;
     if (fee !== undefined) fees.set(id, fee);

@@ -110,8 +110,15 @@ export interface PolicyRow {
 /** USD for each web search that a provider runs, for prices that name none, with the day and the page of the fee. */
 export interface SearchRow {
   readonly usd: number;
+  /** Fees of a router for models whose makers search themselves, by what stands before their names. */
+  readonly byMaker?: Readonly<Record<string, number>>;
   readonly asOf: string;
   readonly source: string;
+}
+
+/** The fees of a provider by the names under which hosts look for theirs. */
+export function feesByName([id, { usd, byMaker = {} }]: readonly [string, SearchRow]): readonly [string, number][] {
+  return [[id, usd], ...Object.entries(byMaker).map(([maker, fee]): [string, number] => [`${id}/${maker}`, fee])];
 }
 
 /** A vendor's prompt cache, with the day and the page of the description. */
@@ -144,7 +151,7 @@ export interface ModelContext {
   readonly caches: ReadonlyMap<string, PromptCache | undefined>;
   readonly policies: ReadonlyMap<string, PolicyRow>;
   readonly providers: ReadonlyMap<string, Provider>;
-  /** USD for each search that a provider runs, by provider. */
+  /** USD for each search that a provider runs, by provider, or by provider and maker. */
   readonly searchFees: ReadonlyMap<string, number>;
   readonly namedDialects: Readonly<Record<string, DialectChanges>>;
 }
@@ -187,7 +194,10 @@ function hostFields(row: ModelRow, host: HostRow, context: ModelContext): ModelH
   const { dialect, formats } = row.provider === undefined ? { ...row, ...host } : host;
   const own = typeof dialect === "string" ? context.namedDialects[dialect] : dialect;
   const { price: written = row.price, capabilities = row.capabilities } = host;
-  const fee = endpointOf(row) === null ? context.searchFees.get(host.provider) : undefined;
+  const { searchFees } = context;
+  const maker = (host.upstream ?? row.id).split("/", 1)[0];
+  const known = searchFees.get(`${host.provider}/${maker}`) ?? searchFees.get(host.provider);
+  const fee = endpointOf(row) === null ? known : undefined;
   const { price, schedule } = (written && priceFromRow(withSearchFee(written, fee))) ?? { price: null };
   const cache = cacheOf(price, host.cacheTokensMin ?? row.cacheTokensMin, context.caches.get(host.provider));
   return {

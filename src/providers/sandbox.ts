@@ -46,6 +46,8 @@ interface Completion {
   readonly model: string;
   readonly messages: readonly SandboxMessage[];
   readonly usage: JsonObject;
+  /** The service tier that was asked for, which is simulated as well; null for the usual one. */
+  readonly serviceTier: string | null;
 }
 
 interface SandboxMessage {
@@ -63,6 +65,7 @@ function complete(body: JsonObject): Completion {
   return {
     model: String(body.model),
     messages,
+    serviceTier: typeof body.service_tier === "string" ? body.service_tier : null,
     usage: {
       prompt_tokens: promptTokens,
       completion_tokens: completionTokens,
@@ -104,7 +107,8 @@ function writeWhole(completion: Completion): JsonObject {
 }
 
 function envelope(completion: Completion, object: string): JsonObject {
-  return { id: null, object, model: completion.model };
+  const { model, serviceTier } = completion;
+  return { id: null, object, model, ...(serviceTier === null ? {} : { service_tier: serviceTier }) };
 }
 
 function streamPieces(completion: Completion, body: JsonObject): readonly string[] {

@@ -161,7 +161,7 @@ const policy = {
   asOf: day,
   source: text,
 } satisfies FieldsOf<PolicyRow>;
-const searchFee = { usd, asOf: day, source: text } satisfies FieldsOf<SearchRow>;
+const searchFee = { usd, byMaker: maybe(byName(usd)), asOf: day, source: text } satisfies FieldsOf<SearchRow>;
 
 const chain = listOf(text);
 const ofTiers = mapped(TIERS, () => chain);

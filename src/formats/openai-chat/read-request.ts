@@ -7,6 +7,7 @@ import {
   OUTPUT_TOKENS_MAX,
   ROLES,
   type Role,
+  searchesHeld,
   type Tool,
   UNREAD,
 } from "../../core/chat.ts";
@@ -17,6 +18,7 @@ import {
   isObject,
   isTexts,
   type JsonObject,
+  objectsIn,
   readArray,
   readBoolean,
   readInteger,
@@ -45,10 +47,21 @@ export function readChatRequest(body: JsonObject): ChatRequest {
     wantsUsage: isStream && streamOptions?.include_usage === true,
     maxOutputTokens: readOutputCap(body),
     choiceCount: readInteger(body, "n", { min: 1, max: CHOICES_MAX }) ?? 1,
+    ...searchesOf(body),
     ...effortOf(body),
     ...askedServiceTier(body),
   };
 }
+
+/** The searches that the hold covers, where a host may search by itself. Hosts have three ways to ask for them. */
+function searchesOf({ web_search_options: options, plugins, tools, tool_choice: choice }: JsonObject) {
+  const isOption = isObject(options) || objectsIn(plugins).some(({ id }) => id === "web");
+  const isTool = choice !== "none" && objectsIn(tools).some(({ type }) => SEARCH_TOOL.test(textOrEmpty(type)));
+  return isOption || isTool ? { searches: searchesHeld(null) } : {};
+}
+
+/** `web_search` of several vendors, Groq's `browser_search`, OpenRouter's `openrouter:web_search`. */
+const SEARCH_TOOL = /^(?:openrouter:)?(?:web|browser)_search/;
 
 /** Fields in which clients of several vendors speak of thinking. */
 const THINKING_FIELDS = ["reasoning_effort", "reasoning", "thinking", "thinking_budget", "enable_thinking"] as const;

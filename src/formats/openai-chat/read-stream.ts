@@ -1,15 +1,17 @@
 // Reads a chat-completions stream from a provider: events become normalised chunks. It never invents a finish.
 
+import type { Usage } from "../../core/chat.ts";
 import type { ChatChunk, StreamReader } from "../format.ts";
-import { isObject, type JsonObject } from "../json/fields.ts";
+import { isObject, type JsonObject, objectsIn } from "../json/fields.ts";
 import { faultOf } from "../provider/faults.ts";
 import { DONE, parseEvent, StreamState } from "../provider/stream-state.ts";
+import { usageParts } from "../provider/usage-parts.ts";
 import type { SseEvent, SseReader } from "../sse/reader.ts";
 import { ChunkPatterns } from "./chunk-patterns.ts";
 import { readFault } from "./errors.ts";
 import { readOpenaiResponse } from "./read-response.ts";
 import { ChoiceNormaliser, withoutUsage } from "./stream-choices.ts";
-import { readUsage } from "./usage.ts";
+import { executedSearches, readUsage } from "./usage.ts";
 
 export function createOpenaiStreamReader(events: SseReader): StreamReader {
   return new OpenaiStreamReader(events);
@@ -18,6 +20,10 @@ export function createOpenaiStreamReader(events: SseReader): StreamReader {
 class OpenaiStreamReader extends StreamState {
   readonly #choices = new ChoiceNormaliser(this.output);
   readonly #patterns = new ChunkPatterns();
+  /** The tier that a chunk named last, which need not be the one with the counts. */
+  #tier: string | null = null;
+  /** Searches of the host, each once. */
+  readonly #searches = new Set<string>();
   /** Bytes so far of an answer that is no stream. */
   #whole: WholeBytes | null = null;
   #hasBegun = false;
@@ -76,8 +82,15 @@ class OpenaiStreamReader extends StreamState {
   }
 
   #readChunk(json: JsonObject): ChatChunk | null {
-    const usage = readUsage(json);
-    this.usage = usage ?? this.usage;
+    for (const choice of objectsIn(json.choices)) {
+      // A tool is named once when it begins, and again with what it found.
+      for (const { index, type } of executedSearches(choice.delta)) this.#searches.add(`${index} ${type}`);
+    }
+    const { service_tier: tier } = json;
+    if (typeof tier === "string") this.#tier = tier;
+    const usage = readUsage(json, this.#searches.size, this.#tier);
+    if (usage !== null) this.usage = usage;
+    else if (typeof tier === "string" && this.usage !== null) this.usage = withTier(this.usage, tier);
     const chunk = this.#readChoices(json);
     if (usage !== null) this.isCounted = this.isFinished;
     return chunk;
@@ -95,6 +108,11 @@ class OpenaiStreamReader extends StreamState {
     chunk.choices = read.choices;
     return { json: chunk, hasContent: read.hasContent, isFinish: read.isFinish };
   }
+}
+
+/** The tier in place of the one that was known when the counts came. */
+function withTier({ serviceTier: _, ...usage }: Usage, tier: string): Usage {
+  return { ...usage, ...usageParts({}, tier) };
 }
 
 // A whole answer where a stream was asked for: some hosts do not stream every model. Its content becomes the chunks

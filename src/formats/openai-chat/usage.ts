@@ -2,14 +2,17 @@
 // and written, are counted inside the prompt. Counts that cannot be true are treated as missing.
 
 import type { Usage } from "../../core/chat.ts";
-import { isObject, type JsonObject } from "../json/fields.ts";
+import { isObject, type JsonObject, objectsIn } from "../json/fields.ts";
 import { usageParts } from "../provider/usage-parts.ts";
 
 /** A count above this cannot be true. */
 const TOKENS_MAX = 1e9;
 
-/** From a response or a chunk. Null when there are no counts, or such that cannot be true. */
-export function readUsage(carrier: JsonObject): Usage | null {
+/**
+ * From a response or a chunk. Null when there are no counts, or such that cannot be true. `executed` are searches that no
+ * count tells, and `told` is the tier that an earlier chunk named.
+ */
+export function readUsage(carrier: JsonObject, executed = executedIn(carrier), told?: unknown): Usage | null {
   const groq = isObject(carrier.x_groq) ? carrier.x_groq.usage : null;
   const usage = carrier.usage ?? groq;
   if (!isObject(usage)) return null;
@@ -24,7 +27,7 @@ export function readUsage(carrier: JsonObject): Usage | null {
     buckets: { input: prompt - cacheRead - cacheWrite, cacheRead, cacheWrite, output },
     longCacheWrite: Math.min(detail(details, "cache_write_1h_tokens"), cacheWrite),
     reasoning: detail(outputDetails, "reasoning_tokens"),
-    ...partsOf(usage, carrier.service_tier ?? usage.service_tier),
+    ...partsOf(usage, carrier.service_tier ?? usage.service_tier ?? told, executed),
     reported: { ...usage, prompt_tokens: prompt, completion_tokens: output, total_tokens: prompt + output },
   };
 }
@@ -35,7 +38,25 @@ function cachedIn(usage: JsonObject): number {
   return detail(details, "cached_tokens") || detail(usage, "prompt_cache_hit_tokens") || detail(usage, "cached_tokens");
 }
 
-function partsOf(usage: JsonObject, tier: unknown): Pick<Usage, "parts" | "serviceTier"> {
+/** xAI counts searches and opened pages of the web, and those of X, and bills both. Other hosts have one count. */
+function searchesIn(usage: JsonObject, executed: number): number {
+  const { server_side_tool_usage_details: details } = usage;
+  if (isObject(details)) return detail(details, "web_search_calls") + detail(details, "x_search_calls");
+  const counted = detail(usage.server_tool_use, "web_search_requests") || detail(usage, "num_search_queries");
+  return counted || executed;
+}
+
+function executedIn({ choices }: JsonObject): number {
+  return objectsIn(choices).flatMap(({ message }) => executedSearches(message)).length;
+}
+
+/** The searches among the tools that Groq ran for an answer. Opened pages cost nothing. */
+export function executedSearches(message: unknown): readonly JsonObject[] {
+  if (!isObject(message) || !Array.isArray(message.executed_tools)) return [];
+  return objectsIn(message.executed_tools).filter(({ type }) => typeof type === "string" && /search/i.test(type));
+}
+
+function partsOf(usage: JsonObject, tier: unknown, executed: number): Pick<Usage, "parts" | "serviceTier"> {
   const { prompt_tokens_details: details, completion_tokens_details: outputDetails } = usage;
   const cached = isObject(details) ? details.cached_tokens_details : null;
   const audioCacheRead = detail(cached, "audio_tokens");
@@ -47,7 +68,7 @@ function partsOf(usage: JsonObject, tier: unknown): Pick<Usage, "parts" | "servi
     imageCacheRead,
     audioOutput: detail(outputDetails, "audio_tokens"),
     imageOutput: detail(outputDetails, "image_tokens"),
-    search: detail(usage.server_tool_use, "web_search_requests") || detail(usage, "num_search_queries"),
+    search: searchesIn(usage, executed),
   };
   return usageParts(parts, tier);
 }

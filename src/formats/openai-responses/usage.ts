@@ -10,6 +10,7 @@ export function readResponsesUsage(response: JsonObject, searches = searchesIn(r
   const { usage, service_tier } = response;
   if (!isObject(usage)) return null;
   const { input_tokens_details: inputDetails, output_tokens_details: outputDetails } = usage;
+  const { server_side_tool_usage_details: told } = usage;
   return readUsage({
     service_tier,
     usage: {
@@ -17,13 +18,14 @@ export function readResponsesUsage(response: JsonObject, searches = searchesIn(r
       completion_tokens: usage.output_tokens,
       total_tokens: usage.total_tokens,
       ...(searches === 0 ? {} : { server_tool_use: { web_search_requests: searches } }),
+      ...(isObject(told) ? { server_side_tool_usage_details: told } : {}),
       ...(isObject(inputDetails) ? { prompt_tokens_details: inputDetails } : {}),
       ...(isObject(outputDetails) ? { completion_tokens_details: outputDetails } : {}),
     },
   });
 }
 
-/** No count names them, so the items of the output are counted. */
+/** Most vendors have no count of them, so the items of the output are counted. */
 function searchesIn({ output }: JsonObject): number {
   return objectsIn(output).filter(isSearch).length;
 }

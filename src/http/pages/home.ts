@@ -5,23 +5,25 @@ import type { FastifyInstance } from "fastify";
 import { isSimulated } from "../../catalog/catalog.ts";
 import type { CallContext } from "../context.ts";
 import type { RequestFormats } from "../exchange/request-format.ts";
+import type { Operation } from "../openapi/operation.ts";
+import { operationsOf } from "./openapi.ts";
 
 export function registerHome(
   server: FastifyInstance,
   { formats, services }: Pick<CallContext, "formats" | "services">,
 ): void {
-  const endpoints = [
-    ...formats.routes.map(({ path }) => path),
-    ...formats.modelLists.keys(),
-    ...["/v1/routing/debug", "/openapi.json", "/llms.txt", "/healthz", "/readyz"],
-  ];
   const card = () => ({
     name: "switchyard",
     what: `A model-routing gateway. ${baseUrls(formats)}`,
     ...(isSimulated(services().catalog) ? { providers: "sandbox (simulated answers)" } : {}),
-    endpoints,
+    endpoints: pathsOf(operationsOf(formats)),
   });
   server.get("/v1", async () => card());
+}
+
+/** What clients and probes may call. The dashboard's own calls are in the contract. */
+function pathsOf(operations: readonly Operation[]): readonly string[] {
+  return [...new Set(operations.map(({ path }) => path))].filter((path) => !path.startsWith("/api/"));
 }
 
 /** A sentence for people who set up a client. */

@@ -8,6 +8,9 @@ import { REQUEST_CONTROLS, type RequestControl } from "../../core/requests/contr
 import { TIERS } from "../../core/tiers.ts";
 import type { CallContext } from "../context.ts";
 import type { Clients } from "../exchange/request-format.ts";
+import type { Operation } from "../openapi/operation.ts";
+import { V1_OPERATIONS } from "../v1/contract.ts";
+import { STATE_OPERATIONS } from "../v1/responses/contract.ts";
 import { DOCS_FOLDER } from "./docs.ts";
 
 /** Adds the route. The guide names the public address, or the one that it was asked under, so its examples work as they are. */
@@ -96,12 +99,20 @@ A tier is one of ${TIERS.join(", ")}.
 
 - POST ${origin}/v1/routing/debug {"prompt": "..."}: the decision and its reasons, free and without a provider call
 
+## Other calls with the key
+
+${[...V1_OPERATIONS, ...STATE_OPERATIONS].map((each) => operationLine(each, origin)).join("\n")}
+
 ## More
 
 - [OpenAPI 3.1](${origin}/openapi.json): every call with examples and errors
 - [Documentation](${origin}/docs): guides, concepts and reference; [in one file](${origin}/docs/llms-full.txt)
 - [Models](${origin}/v1/models): what this key can reach, with prices
 `;
+}
+
+function operationLine({ method, path, summary }: Operation, origin: string): string {
+  return `- ${method.toUpperCase()} ${origin}${path}: ${summary}`;
 }
 
 function listed(names: readonly string[]): string {

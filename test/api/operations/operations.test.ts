@@ -48,7 +48,16 @@ describe("/llms.txt", () => {
     expect(text).toContain(`(${gateway.url}/docs/concepts/routing.md): `);
     expect(text).toContain("answers are simulated");
     expect(text).toMatch(/With DEBUG_ROUTING=1 also X-Service-Model/);
+    expect(text).toContain(`- POST ${gateway.url}/v1/feedback: `);
+    expect(text).toContain(`- GET ${gateway.url}/v1/key: `);
     expect(text).not.toContain(gateway.key);
+  });
+
+  it("has a card for programs, with every path of the contract but those of the dashboard", async () => {
+    const { endpoints } = (await (await fetch(`${gateway.url}/v1`)).json()) as { endpoints: readonly string[] };
+    const { paths } = (await (await fetch(`${gateway.url}/openapi.json`)).json()) as { paths: object };
+    expect(endpoints).toEqual(Object.keys(paths).filter((path) => !path.startsWith("/api/")));
+    expect(endpoints).toEqual(expect.arrayContaining(["/v1/chat/completions", "/v1/key", "/v1/feedback", "/readyz"]));
   });
 });
 

@@ -54,6 +54,13 @@ async function wholeOf(body: object): Promise<{ answer: WholeResponse; choices: 
   return { answer: reading.response, choices: reading.response.completion.choices as readonly Choice[] };
 }
 
+test("a service tier is simulated as well", async () => {
+  const flex = { ...ASK, service_tier: "flex" };
+  expect((await wholeOf(flex)).answer.usage?.serviceTier).toBe("flex");
+  expect(String(await bytesOf({ ...flex, stream: true }))).toContain('"service_tier":"flex"');
+  expect(String(await bytesOf(ASK))).not.toContain("service_tier");
+});
+
 test("the same request, the same bytes", async () => {
   for (const body of [ASK, { ...ASK, stream: true }, { ...ASK, tools: [WEATHER] }]) {
     expect(await bytesOf(body)).toEqual(await bytesOf(body));

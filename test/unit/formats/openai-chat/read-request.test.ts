@@ -18,6 +18,18 @@ describe("readChatRequest", () => {
     });
   });
 
+  it.each<[string, object, boolean]>([
+    ["OpenAI's option", { web_search_options: {} }, true],
+    ["OpenRouter's plugin", { plugins: [{ id: "web" }] }, true],
+    ["OpenRouter's tool", { tools: [{ type: "openrouter:web_search" }] }, true],
+    ["Groq's tool", { tools: [{ type: "browser_search" }] }, true],
+    ["a tool that is barred", { tools: [{ type: "web_search" }], tool_choice: "none" }, false],
+    ["a client's own search", { tools: [{ type: "function", function: { name: "web_search" } }] }, false],
+    ["another plugin", { plugins: [{ id: "file-parser" }] }, false],
+  ])("holds for searches that the host may run: %s", (_, fields, isHeld) => {
+    expect((readChatRequest({ messages, ...fields }).searches ?? 0) > 0).toBe(isHeld);
+  });
+
   it.each([
     [{ max_tokens: 5 }, 5],
     [{ max_completion_tokens: 6 }, 6],

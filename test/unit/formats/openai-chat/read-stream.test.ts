@@ -90,6 +90,31 @@ describe("the reader", () => {
     expect(progress.fault?.message).toContain(message);
   });
 
+  it.each([
+    ["with the counts", [{}, {}, { service_tier: "priority" }], "priority"],
+    ["early", [{ service_tier: "priority" }, {}, {}], "priority"],
+    ["late", [{}, {}, {}, { service_tier: "priority" }], "priority"],
+    ["twice, the last one counts", [{ service_tier: "priority" }, {}, { service_tier: "default" }], undefined],
+    ["late and after another one", [{ service_tier: "flex" }, {}, {}, { service_tier: "default" }], undefined],
+    ["not at all", [{}, {}, {}], undefined],
+  ] as const)("knows the service tier that was named %s", (_, [first, second, third, fourth = {}], tier) => {
+    const events = [
+      { ...chunk("m", { content: "x" }), ...first },
+      { ...chunk("m", {}, "stop"), ...second },
+      { choices: [], usage: counts, ...third },
+      { choices: [], ...fourth },
+    ];
+    expect(read(events.map(event).join("")).progress.usage?.serviceTier).toBe(tier);
+  });
+
+  it("counts the searches that Groq ran, each once", () => {
+    const tool = (index: number, type: string) => ({ executed_tools: [{ index, type }] });
+    const deltas = [tool(0, "browser.search"), tool(0, "browser.search"), tool(1, "browser.open"), tool(2, "search")];
+    const said = [...deltas, { content: "x" }].map((delta) => event(chunk("m", delta)));
+    const { progress } = read(said.join("") + event({ ...chunk("m", {}, "stop"), x_groq: { usage: counts } }));
+    expect(progress.usage?.parts).toEqual({ search: 2 });
+  });
+
   it("reads usage where Groq puts it, and hides it from the chunks", () => {
     const { chunks, progress } = read(event({ ...chunk("m", { content: "x" }, "stop"), x_groq: { usage: counts } }));
     expect(progress.usage).toEqual(usage);
