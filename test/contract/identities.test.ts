@@ -12,7 +12,16 @@ import { describeStores } from "../support/stores/stores.ts";
 
 function user(name: string, role: User["role"], passwordHash = "none$x"): User {
   const email = `${name}@example.com`;
-  return { id: `user_${name}`, email, role, accountId: "a", teamIds: [], passwordHash, createdAtMs: 1, lastSignInAtMs: null };
+  return {
+    id: `user_${name}`,
+    email,
+    role,
+    accountId: "a",
+    teamIds: [],
+    passwordHash,
+    createdAtMs: 1,
+    lastSignInAtMs: null,
+  };
 }
 
 function identityOf({ id, email }: User, subject = id): Identity {

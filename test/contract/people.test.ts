@@ -14,7 +14,16 @@ import { describeStores } from "../support/stores/stores.ts";
 
 function user(name: string, role: User["role"] = "admin", createdAtMs = 1): User {
   const email = `${name}@example.com`;
-  return { id: `user_${name}`, email, role, accountId: "a", teamIds: [], passwordHash: "h", createdAtMs, lastSignInAtMs: null };
+  return {
+    id: `user_${name}`,
+    email,
+    role,
+    accountId: "a",
+    teamIds: [],
+    passwordHash: "h",
+    createdAtMs,
+    lastSignInAtMs: null,
+  };
 }
 
 function invitation(name: string, wanted: Partial<Invitation> = {}): Invitation {
@@ -24,7 +33,16 @@ function invitation(name: string, wanted: Partial<Invitation> = {}): Invitation 
     role: "admin",
     invitedBy: "admin@example.com",
   } as const;
-  return { id: `i_${name}`, hash: `hash ${name}`, ...kind, accountId: "a", teamIds: [], createdAtMs: 1, expiresAtMs: 9, ...wanted };
+  return {
+    id: `i_${name}`,
+    hash: `hash ${name}`,
+    ...kind,
+    accountId: "a",
+    teamIds: [],
+    createdAtMs: 1,
+    expiresAtMs: 9,
+    ...wanted,
+  };
 }
 
 await describeStores("people", ({ url }) => {

@@ -13,9 +13,9 @@ import { LOGIN_MAX_MS, type Logins, type SignedIn } from "../../accounts/logins.
 import type { Settings } from "../../config/settings.ts";
 import { GatewayError } from "../../core/errors.ts";
 import type { User } from "../../core/people.ts";
-import { isPermitted, type Permission } from "./permissions.ts";
 import { tooManyWrongKeys } from "../../gateway/admit.ts";
 import * as TEXT from "../text.ts";
+import { isPermitted, type Permission } from "./permissions.ts";
 
 /** The settings and stores that tell who is asking. */
 export interface IdentityContext extends AdminTokenContext {

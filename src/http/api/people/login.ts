@@ -7,7 +7,6 @@ import { isSimulated } from "../../../catalog/catalog.ts";
 import { commandPrefix } from "../../../config/package.ts";
 import { GatewayError } from "../../../core/errors.ts";
 import { USER_ROLES, type User } from "../../../core/people.ts";
-import { PERMISSIONS, permissionsOf } from "../../exchange/permissions.ts";
 import { tooManyWrongKeys } from "../../../gateway/admit.ts";
 import type { OperatorContext } from "../../context.ts";
 import {
@@ -18,6 +17,7 @@ import {
   setLoginCookie,
   signedInOf,
 } from "../../exchange/identity.ts";
+import { PERMISSIONS, permissionsOf } from "../../exchange/permissions.ts";
 import { untrustedProxyOf } from "../../exchange/proxies.ts";
 import {
   AnyText,
