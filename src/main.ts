@@ -19,6 +19,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandFunction>>> 
   models: async () => (await import("./cli/models.ts")).models,
   route: async () => (await import("./cli/route.ts")).route,
   users: async () => (await import("./cli/access/users.ts")).users,
+  audit: async () => (await import("./cli/access/audit.ts")).audit,
   login: async () => (await import("./cli/access/login.ts")).login,
   credits: async () => (await import("./cli/credits.ts")).credits,
   ledger: async () => (await import("./cli/ledger.ts")).ledger,

@@ -2,6 +2,14 @@
 // only types are imported, so no schema reaches the bundle. Amounts are decimal text in USD, times ISO 8601.
 
 import type { AccountSchema } from "../src/http/api/accounts.ts";
+import type { AlertEventSchema } from "../src/http/api/alerts/events.ts";
+import type {
+  AlertMessageSchema,
+  AlertTargetSchema,
+  AlertTestSchema,
+  MadeAlertTargetSchema,
+} from "../src/http/api/alerts/targets.ts";
+import type { AuditEntrySchema } from "../src/http/api/audit/routes.ts";
 import type { BudgetSchema } from "../src/http/api/budgets.ts";
 import type { VersionSchema } from "../src/http/api/configuration/exchange.ts";
 import type { PricesSchema } from "../src/http/api/configuration/prices.ts";
@@ -48,6 +56,13 @@ export type IdentityProviders = Shape<typeof IdentityProvidersSchema>;
 export type Identities = Shape<typeof IdentitiesSchema>;
 /** Address that ends the session at the identity provider. */
 export type SignedOut = Shape<typeof SignOutSchema>;
+export type AlertEvent = Shape<typeof AlertEventSchema>;
+export type AlertTarget = Shape<typeof AlertTargetSchema>;
+/** Target with its signing secret, which is shown only once. */
+export type MadeAlertTarget = Shape<typeof MadeAlertTargetSchema>;
+/** Answer of a receiver to a test. */
+export type AlertTested = Shape<typeof AlertTestSchema>;
+export type AlertMessage = Shape<typeof AlertMessageSchema>;
 export type Account = Shape<typeof AccountSchema>;
 export type Budget = Shape<typeof BudgetSchema>;
 export type Key = Shape<typeof KeySchema>;
@@ -67,6 +82,7 @@ export interface ProfileKeyPage extends List<Key> {
 /** A profile without its name: what it changes about routing. */
 export type Rules = Omit<Profile, "id" | "name" | "description" | "shadow" | "createdAt" | "updatedAt">;
 export type Outcomes = Shape<typeof OutcomesSchema>;
+export type AuditEntry = Shape<typeof AuditEntrySchema>;
 export type Credits = Shape<typeof CreditsSchema>;
 export type LedgerEntry = Shape<typeof LedgerLineSchema>;
 export type LedgerMonth = Shape<typeof LedgerMonthSchema>;

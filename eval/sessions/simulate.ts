@@ -137,7 +137,7 @@ function serve(world: World, asked: Asked): { readonly turn: SessionTurn; readon
       calls: [],
       response: null,
       output: outputTokens,
-      thinking: Math.min(thinking, outputTokens),
+      thought: Math.min(thinking, outputTokens),
       ...(effort === null ? {} : { effort }),
       ...observed(world, asked, host, cachedTokens, promptTokens),
     },

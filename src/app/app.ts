@@ -43,7 +43,7 @@ import { openHealth } from "./health.ts";
 import { openLimits } from "./limits.ts";
 import { openMoney } from "./money.ts";
 import { openPeople } from "./people.ts";
-import { openRecords } from "./records.ts";
+import { openAuditLog, openRecords } from "./records.ts";
 import { loopNameOf, secretOf } from "./secret.ts";
 import type { SnapshotsContext } from "./snapshots.ts";
 import { type SharedSpeeds, shareSpeeds } from "./speeds.ts";
@@ -210,6 +210,8 @@ async function openParts(dbs: WorkerDbs, context: PartsContext) {
   metrics.watchLog(logOutput.droppedLines);
   const storage = watchStorage([...new Set([db, dbs.log, contents])], { log, metrics });
   const limits = await openLimits(db, { settings, log, metrics, now, worker });
+  const logging = () => configuration.snapshots.current().logging;
+  const { audit, ...auditUpkeep } = openAuditLog(db, { reader, logging, log, now, worker });
   const people = await openPeople(db, { settings, reader, log, signIns: limits.signIns, passwordCost, worker });
   const secret = await secretOf(db, settings, log);
   const loopName = await loopNameOf(db, secret.bytes);
@@ -223,11 +225,10 @@ async function openParts(dbs: WorkerDbs, context: PartsContext) {
     ...{ settings, log, now, worker },
   });
   const sessions = await openSessions(dbs.log, { settings, log, now, worker });
-  const logging = () => configuration.snapshots.current().logging;
   const records = await openRecords(dbs, { logging, log, metrics, now, worker });
   const speeds = shareSpeeds(db, { worker, current: () => configuration.snapshots.current(), log });
   const configuration = await openConfiguration(db, {
-    ...{ settings, secret, log, metrics, now, worker },
+    ...{ settings, secret, log, metrics, now, worker, audit },
     snapshots: {
       ...{ formats: wireFormats, auths: wire?.auths, framings: wire?.framings, now: context.providerNow },
       ...{ onStale: metrics.connectionStale, loopName, onSpeed: speeds.share },
@@ -244,8 +245,7 @@ async function openParts(dbs: WorkerDbs, context: PartsContext) {
     ...{ settings, log, now, version },
     ...{ metrics, traces },
     limits,
-    people,
-    money,
+    ...{ people, audit, auditUpkeep, money },
     formats,
     snapshots,
     configuration,
@@ -310,6 +310,7 @@ async function closeParts(parts: AppParts) {
   await changes.close();
   await alerts.close();
   await configuration.close();
+  await parts.auditUpkeep.close();
   for (const part of [records, sessions, state, money, people, limits]) await part.close();
   await traces?.close();
   storage.close();
@@ -330,7 +331,7 @@ function edgeOf(parts: AppParts, { books, visitor = null, feedMsMax }: StartOpti
       isBusy: () => drain.isDraining() || pressure.reason() !== null,
       onResult: metrics.sampled,
     }),
-    ...{ versions: parts.configuration.versions, priceChecks: parts.configuration.priceChecks },
+    ...{ versions: parts.configuration.versions, priceChecks: parts.configuration.priceChecks, audit: parts.audit },
     ...(feedMsMax === undefined ? {} : { feedMsMax }),
     shownOptions: parts.configuration.shownOptions,
     state: parts.state.services,

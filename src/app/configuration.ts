@@ -5,6 +5,8 @@ import type { Retirement } from "../catalog/retirement.ts";
 import type { Settings, ShownOption } from "../config/settings.ts";
 import type { Db } from "../core/db.ts";
 import type { Log } from "../core/log.ts";
+import type { AuditLog } from "../store/audit/log.ts";
+import { auditedDb } from "../store/audit/scope.ts";
 import { createSealer } from "../store/secret/seal.ts";
 import { createPriceCheckStore } from "../store/versions/price-checks.ts";
 import { createVersionStore } from "../store/versions/versions.ts";
@@ -25,6 +27,7 @@ interface ConfigurationContext {
   readonly now: () => number;
   readonly snapshots: SnapshotsContext;
   readonly worker: WorkerSlot | null;
+  readonly audit: AuditLog;
 }
 
 export interface OpenedConfiguration {
@@ -50,7 +53,7 @@ export async function openConfiguration(db: Db, context: ConfigurationContext): 
   const snapshots = createSnapshots(settings, { ...context.snapshots, onRetirement });
   let { options } = settings;
   const versions = createVersions({
-    store: createVersionStore(db),
+    store: createVersionStore(auditedDb(db)),
     configuration: settings.configuration,
     sealer: secret.isLasting ? createSealer(secret.bytes, "provider keys") : null,
     onServe(checked) {
@@ -65,7 +68,15 @@ export async function openConfiguration(db: Db, context: ConfigurationContext): 
   // Warnings about models do not wait for the first request.
   snapshots.current();
   const priceChecks = createPriceCheckStore(db);
-  const watched = { settings, versions, checks: priceChecks, current: snapshots.current, log, now };
+  const watched = {
+    settings,
+    versions,
+    audit: context.audit,
+    checks: priceChecks,
+    current: snapshots.current,
+    log,
+    now,
+  };
   const priceCheck = hasDuties(context.worker) ? startPriceCheck(watched) : null;
   if (priceCheck !== null) context.metrics.watchPriceAge(priceCheck.ageSeconds, priceCheck.feedAges);
   return {

@@ -12,6 +12,7 @@ import type { Db } from "../core/db.ts";
 import type { LedgerVerdict } from "../core/ledger.ts";
 import type { Log } from "../core/log.ts";
 import type { IdempotencyStore } from "../core/requests/idempotency.ts";
+import { verifyAuditLog } from "../store/audit/log.ts";
 import { createLedgerAudit } from "../store/ledger/audit.ts";
 import { createIdempotencyStore } from "../store/ledger/idempotency.ts";
 import { createKeptAnswers } from "../store/ledger/kept-answers.ts";
@@ -67,7 +68,7 @@ export async function openMoney(db: Db, context: MoneyContext): Promise<Money> {
   const ledger = createLedger({ store, owner, outbox, log, ownerSilentMs, ...watch, ...remote });
   const answers = createKeptAnswers(db, contents, createSealer(secret, "idempotent answers"));
   const idempotency = createIdempotencyStore(db, answers, owner);
-  const verify = (): Promise<LedgerVerdict> => verifyLedger(createLedgerAudit(reader));
+  const verify = (): Promise<LedgerVerdict> => verifyLedger(createLedgerAudit(reader), () => verifyAuditLog(reader));
   const upkeep = createUpkeep({ verify, idempotency, ownerSilentMs, onAudit: metrics.ledgerProblems, log });
   // Must come before the first hold under this name.
   await worker?.link.call(WORKER_SERVICES.owner, owner);

@@ -31,6 +31,7 @@ import { createProfileStore } from "../store/accounts/profiles.ts";
 import { createPasswordResetStore } from "../store/accounts/resets.ts";
 import { createTeamStore } from "../store/accounts/teams.ts";
 import { createUserStore } from "../store/accounts/users.ts";
+import { auditedDb } from "../store/audit/scope.ts";
 import { createKeySpendStore } from "../store/ledger/key-spends.ts";
 import { ACCESS_CHANGED, type WorkerSlot } from "./worker.ts";
 
@@ -71,7 +72,8 @@ export interface PeopleContext {
 }
 
 /** Opens and starts these services; `close` writes what waits. */
-export async function openPeople(db: Db, context: PeopleContext): Promise<People> {
+export async function openPeople(whole: Db, context: PeopleContext): Promise<People> {
+  const db = auditedDb(whole);
   const { settings, reader, log, signIns, passwordCost, worker } = context;
   const keyStore = createKeyStore(db, reader);
   const profileStore = createProfileStore(db);

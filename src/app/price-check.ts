@@ -8,12 +8,14 @@ import type { Settings } from "../config/settings.ts";
 import type { Log } from "../core/log.ts";
 import { feedAddresses } from "../gateway/operate/feed-places.ts";
 import type { Services } from "../gateway/services.ts";
+import type { AuditLog } from "../store/audit/log.ts";
 import { isOperatorPrice } from "../versions/adoption.ts";
 import type { Versions } from "../versions/versions.ts";
 
 interface PriceCheckContext {
   readonly settings: Pick<Settings, "prices">;
   readonly versions: Versions;
+  readonly audit: AuditLog;
   readonly checks: PriceCheckStore;
   readonly current: () => Pick<Services, "catalog" | "registry">;
   readonly log: Log;

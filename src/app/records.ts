@@ -4,6 +4,7 @@ import type { Settings } from "../config/settings.ts";
 import type { Db } from "../core/db.ts";
 import type { Log } from "../core/log.ts";
 import type { Records } from "../http/context.ts";
+import { type AuditLog, createAuditLog } from "../store/audit/log.ts";
 import { createExploreLog } from "../store/requests/explore.ts";
 import { createLoggedSessions } from "../store/requests/logged-sessions.ts";
 import { createOutcomeStore } from "../store/requests/outcomes.ts";
@@ -25,6 +26,37 @@ export interface RecordsContext {
   readonly now: () => number;
   readonly worker: WorkerSlot | null;
 }
+
+interface AuditContext extends Pick<RecordsContext, "logging" | "log" | "now" | "worker"> {
+  readonly reader: Db;
+}
+
+/** Completes entries that dead processes left, and deletes old ones; both in one process. */
+export function openAuditLog(
+  db: Db,
+  { reader, logging, log, now, worker }: AuditContext,
+): { readonly audit: AuditLog; close(): Promise<void> } {
+  const audit = createAuditLog(db, { reader, now });
+  const days = () => logging().auditRetentionDays;
+  const retention = createRetention({ subject: "audit", store: audit, days, now, log });
+  const recover = () =>
+    void audit
+      .recover()
+      .catch((err: unknown) => log.warn({ event: "audit.recover_failed", err }, "audit entries could not be added"));
+  if (!hasDuties(worker)) return { audit, close: () => retention.stop() };
+  retention.start();
+  const timer = setInterval(recover, RECOVER_MS).unref();
+  recover();
+  return {
+    audit,
+    async close() {
+      clearInterval(timer);
+      await retention.stop();
+    },
+  };
+}
+
+const RECOVER_MS = 30_000;
 
 /**
  * Batches that run at once. SQLite's thread commits five times a second: with one batch per commit, records would be

@@ -5,11 +5,16 @@ import type { AuditedTransaction, Charge, LedgerAudit, LedgerVerdict, Wallet, Wa
 import { costNano, type NanoUsd } from "../core/money.ts";
 import { amountIn, availableIn, transactionHash } from "./draft.ts";
 
+type VerifyLog = () => Promise<{ readonly entries: number; readonly problems: readonly string[] }>;
+const NO_LOG: VerifyLog = async () => ({ entries: 0, problems: [] });
+
 /** Findings that are named, so that a broken ledger does not fill the log. */
 const PROBLEMS_MAX = 50;
 
-export async function verifyLedger(audit: LedgerAudit): Promise<LedgerVerdict> {
-  const problems: string[] = [];
+/** `verifyLog` checks the audit log. */
+export async function verifyLedger(audit: LedgerAudit, verifyLog: VerifyLog = NO_LOG): Promise<LedgerVerdict> {
+  const { entries: auditEntries, problems: broken } = await verifyLog();
+  const problems: string[] = [...broken];
   const checks = await audit.wallets();
   let transactions = 0;
   for (const check of checks) {
@@ -22,6 +27,7 @@ export async function verifyLedger(audit: LedgerAudit): Promise<LedgerVerdict> {
     ok: problems.length === 0,
     accounts: checks.length,
     transactions,
+    auditEntries,
     openHolds: checks.reduce((sum, { openHoldCount }) => sum + openHoldCount, 0),
     problems: problems.slice(0, PROBLEMS_MAX),
   };

@@ -8,6 +8,7 @@ import { command } from "../config/package.ts";
 import type { Settings } from "../config/settings.ts";
 import { type Db, sqlitePathOf } from "../core/db.ts";
 import { StoreDamaged } from "../core/store-errors.ts";
+import { verifyAuditLog } from "../store/audit/log.ts";
 import { backupPostgres, examinePostgres, restorePostgres } from "../store/backup/postgres.ts";
 import { backupSqlite, examineSqlite, type RowCounts, restoreSqlite } from "../store/backup/sqlite.ts";
 import { openDb } from "../store/db.ts";
@@ -94,7 +95,7 @@ function summaryOf({ accounts = 0, ledger_transactions: transactions = 0 }: RowC
 async function requireSound(db: Db): Promise<void> {
   const { missing } = await requireKnown(db);
   if (missing.length > 0) throw new Error(TEXT.databaseLacks(missing.join(", "), command("migrate up")));
-  const { ok, problems } = await verifyLedger(createLedgerAudit(db));
+  const { ok, problems } = await verifyLedger(createLedgerAudit(db), () => verifyAuditLog(db));
   if (!ok) throw new Error(TEXT.ledgerProblems(problems.join("; ")));
 }
 

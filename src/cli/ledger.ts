@@ -5,6 +5,7 @@ import { verifyLedger } from "../billing/verify.ts";
 import { command } from "../config/package.ts";
 import type { LedgerVerdict } from "../core/ledger.ts";
 import { StoreBehind, type StoreLoss } from "../core/store-errors.ts";
+import { verifyAuditLog } from "../store/audit/log.ts";
 import { openDb } from "../store/db.ts";
 import { createLedgerAudit } from "../store/ledger/audit.ts";
 import { recordLoss } from "../store/ledger/losses.ts";
@@ -38,11 +39,14 @@ interface LedgerOptions {
 }
 
 async function verify(database: string, { isJson }: LedgerOptions, terminal: Terminal): Promise<number> {
-  const verdict = await withStore(database, ({ db }) => verifyLedger(createLedgerAudit(db))).catch(verdictOfLoss);
+  const verdict = await withStore(database, ({ db }) =>
+    verifyLedger(createLedgerAudit(db), () => verifyAuditLog(db)),
+  ).catch(verdictOfLoss);
   if (isJson) printJson(verdict, terminal);
   else {
     for (const problem of verdict.problems) terminal.out(`✗ ${problem}\n`);
-    const counted = TEXT.ledgerCounts(verdict.accounts, verdict.transactions, verdict.openHolds);
+    const { accounts, transactions, openHolds, auditEntries } = verdict;
+    const counted = TEXT.ledgerCounts(accounts, transactions, openHolds, auditEntries);
     terminal.say(verdict.ok ? TEXT.ledgerConsistent(counted) : TEXT.ledgerInconsistent(counted));
   }
   return verdict.ok ? 0 : FAILED;
@@ -51,7 +55,7 @@ async function verify(database: string, { isJson }: LedgerOptions, terminal: Ter
 /** A file that lost commits is not opened, since that would tidy its log away. The loss is the finding. */
 function verdictOfLoss(error: unknown): LedgerVerdict {
   if (!(error instanceof StoreBehind)) throw error;
-  return { ok: false, accounts: 0, transactions: 0, openHolds: 0, problems: [error.advice] };
+  return { ok: false, accounts: 0, transactions: 0, openHolds: 0, auditEntries: 0, problems: [error.advice] };
 }
 
 /** Only while no gateway serves from the file. The loss is recorded in the database. */

@@ -41,6 +41,8 @@ const entryReader = (kinds: readonly ProviderKind[]) =>
     headers: textMap(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, "a header's name"),
     allowPrivateNetwork: truth,
     traceparent: truth,
+    region: text({ test: (value) => /^[a-z0-9-]{2,40}$/.test(value), expected: "a region such as eu-central-1" }),
+    signIn: textMap(/^\w{1,40}$/, "a field of the sign-in"),
     regions: regionList,
     zeroRetention: truth,
     timeouts: shape({ connectMs: timeoutMs, firstByteMs: timeoutMs, idleMs: timeoutMs, totalMs: timeoutMs }),
@@ -122,7 +124,8 @@ function readProvider(id: string, entry: MappingEntry, input: ProvidersInput): P
   const named = fields.kind ?? row?.kind ?? (id === SANDBOX_ID ? SANDBOX_ID : undefined);
   const kind = input.kinds.find((candidate) => candidate.kind === named);
   const sameKindRow = kind?.kind === row?.kind ? row : undefined;
-  const address = fields.baseUrl ?? sameKindRow?.baseUrl ?? kind?.usualUrl;
+  const region = fields.region ?? regionOf(kind, input.environment);
+  const address = fields.baseUrl ?? sameKindRow?.baseUrl ?? usualUrlOf(kind, region, fields.signIn);
   const vendorRow = address === sameKindRow?.baseUrl ? sameKindRow : undefined;
   const [first, ...further] = fields.apiKeys ?? [];
   const apiKey = first?.key ?? chooseKey(vendorRow, fields.apiKey, input.environment);
@@ -131,6 +134,7 @@ function readProvider(id: string, entry: MappingEntry, input: ProvidersInput): P
   const formats = fields.formats ?? vendorRow?.formats;
   reportFormats({ formats: fields.formats, entry, kind, input });
   reportAzureFields({ fields, entry, kind, input });
+  reportCloudFields({ fields, entry, kind, input });
   const isKeyless = kind?.transport === "network" && apiKey === null && fields.headers === undefined;
   if (isKeyless && row !== undefined) warnOfUnsentKey(row, entry, input);
   const provider = {
@@ -147,6 +151,8 @@ function readProvider(id: string, entry: MappingEntry, input: ProvidersInput): P
     // An address from the operator may be one of their own network: local models are an everyday case.
     allowsPrivate: fields.allowPrivateNetwork ?? vendorRow === undefined,
     takesTraceparent: fields.traceparent ?? false,
+    ...(region === undefined ? {} : { region }),
+    ...(fields.signIn === undefined ? {} : { signIn: fields.signIn }),
     ...(fields.regions === undefined ? {} : { regions: fields.regions }),
     ...(fields.zeroRetention === undefined ? {} : { zeroRetention: fields.zeroRetention }),
   };
@@ -218,7 +224,7 @@ function reportMissing({ id, entry, kind, address, apiKey, vendorRow, input }: C
     complain(message, nearest(id, names));
   }
   if (kind?.transport === "network" && address === undefined && !isWritten("baseUrl"))
-    complain(`${id} needs a baseUrl`);
+    complain(`${id} needs a ${missingAddress(kind)}`);
   if (vendorRow !== undefined && apiKey === null && !isWritten("apiKey") && !isWritten("apiKeys")) {
     complain(`${id} has no key: set ${vendorRow.keyVariable} or providers.${id}.apiKey`);
   }
@@ -247,6 +253,52 @@ function reportAzureFields({ fields, entry, kind, input }: AzureFields): void {
     if (fields[name] === undefined) continue;
     const message = `${name} is for providers of kind azure, and this one is of kind ${kind.kind}`;
     input.report.problems.push({ place: entry.keyPlace, message, suggestion: null });
+  }
+}
+
+/** AWS's own tools read the same variables. */
+const REGION_VARIABLES = ["AWS_REGION", "AWS_DEFAULT_REGION"];
+
+function regionOf(kind: ProviderKind | undefined, environment: Environment): string | undefined {
+  if (kind?.auth.scheme !== "aws") return undefined;
+  return REGION_VARIABLES.map((name) => environment.read(name)?.text).find((found) => found !== undefined);
+}
+
+function usualUrlOf(
+  kind: ProviderKind | undefined,
+  region: string | undefined,
+  { project }: Readonly<Record<string, string>> = {},
+): string | undefined {
+  if (kind?.usualUrl?.includes("{region}") !== true) return kind?.usualUrl;
+  if (region === undefined) return undefined;
+  // Google's global endpoint has no region before its name.
+  const host = region === "global" ? VERTEX_HOST : `${region}-${VERTEX_HOST}`;
+  const named = kind.usualUrl.replace("{region}", region).replace("{host}", host);
+  return project === undefined && named.includes("{project}") ? undefined : named.replace("{project}", project ?? "");
+}
+
+const VERTEX_HOST = "aiplatform.googleapis.com";
+
+function missingAddress({ usualUrl, signInFields = [] }: ProviderKind): string {
+  if (usualUrl === undefined) return "baseUrl";
+  return signInFields.includes("project") ? "region and signIn.project" : "region";
+}
+
+interface CloudFields extends Pick<Completeness, "entry" | "kind" | "input"> {
+  readonly fields: { readonly region?: string; readonly signIn?: Readonly<Record<string, string>> };
+}
+
+function reportCloudFields({ fields, entry, kind, input }: CloudFields): void {
+  const known = kind?.signInFields ?? [];
+  const complain = (message: string, suggestion: string | null = null): void => {
+    input.report.problems.push({ place: entry.keyPlace, message, suggestion });
+  };
+  for (const name of Object.keys(fields.signIn ?? {})) {
+    if (known.includes(name)) continue;
+    complain(`signIn has no field ${name} for providers of kind ${kind?.kind ?? "?"}`, nearest(name, known));
+  }
+  if (fields.region !== undefined && kind?.usualUrl?.includes("{region}") !== true) {
+    complain(`region is for providers of a cloud, and this one is of kind ${kind?.kind ?? "?"}`);
   }
 }
 

@@ -181,7 +181,7 @@ function entriesText(): string {
 
 | key of a provider | default | meaning |
 |---|---|---|
-| \`kind\` | of the built-in name | \`openai\` (chat-completions), \`azure\`, \`ollama\`, \`responses\` (OpenAI's Responses API), \`anthropic\`, \`gemini\` or \`sandbox\` |
+| \`kind\` | of the built-in name | \`openai\` (chat-completions), \`azure\`, \`ollama\`, \`responses\` (OpenAI's Responses API), \`anthropic\`, \`gemini\`, a [cloud](../operate/clouds.md) (\`bedrock\`, \`bedrock-anthropic\`, \`vertex\`) or \`sandbox\` |
 | \`baseUrl\` | of the built-in name; \`http://127.0.0.1:11434\` for \`kind: ollama\` | its address; the sandbox has none |
 | \`apiVersion\` | none | \`kind: azure\` only: calls \`/openai/deployments/…\` with this \`api-version\`, instead of \`/openai/v1\` |
 | \`deployments\` | as the models are called | \`kind: azure\` only: names of deployments by model, such as \`{ gpt-4.1: prod }\`. The provider then serves these models of the catalogue and no others |
@@ -191,6 +191,8 @@ function entriesText(): string {
 | \`headers\` | none | sent with every call |
 | \`allowPrivateNetwork\` | yes for an address that you wrote, else no | whether the address may lead to a private network. Link-local and metadata addresses are never called |
 | \`traceparent\` | no | whether calls carry a trace id |
+| \`region\` | for Bedrock, \`AWS_REGION\` | clouds: the region that is called, and part of the address |
+| \`signIn\` | none | clouds: how to sign in, without secrets. Bedrock: \`profile\`, \`roleArn\`, \`externalId\`. Vertex: \`project\`, \`credentialsFile\`. Azure: \`method\`, \`tenantId\`, \`clientId\` |
 | \`regions\` | unknown | all places where it answers, such as \`[eu]\`, \`[de]\` or \`[eu-central-1]\`. A request that requires regions uses no provider without them |
 | \`zeroRetention\` | of a built-in name at its own address | whether it keeps no content of your requests |
 | \`timeouts\` | ${timeoutWords.join(", ")} | in milliseconds |

@@ -207,6 +207,20 @@ export const LOG_EVENTS = {
   },
   "records.pruned": { level: "info", meaning: "Request records older than the retention were deleted." },
   "records.prune_failed": { level: "warn", meaning: "Old request records could not be deleted. It is tried again." },
+  "audit.pruned": { level: "info", meaning: "Entries of the audit log older than the retention were deleted." },
+  "audit.prune_failed": {
+    level: "warn",
+    meaning: "Old entries of the audit log could not be deleted. It is tried again.",
+  },
+  "audit.failed": {
+    level: "error",
+    meaning: "A change was made, and its entry in the audit log could not be written. `action` and `object` say which.",
+  },
+  "audit.recover_failed": {
+    level: "warn",
+    meaning:
+      "Entries of changes that a process did not complete could not be added to the audit log. It is tried again.",
+  },
   "tool_calls.read_failed": {
     level: "warn",
     meaning: "Tool-call counts could not be read. Routing keeps the last ones.",

@@ -395,6 +395,7 @@ export interface LedgerVerdict {
   readonly accounts: number;
   readonly transactions: number;
   readonly openHolds: number;
+  readonly auditEntries: number;
   /** The first rows that do not fit, each as a sentence. */
   readonly problems: readonly string[];
 }

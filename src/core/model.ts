@@ -174,8 +174,10 @@ export interface ProviderKind {
   readonly addressing?: "azure" | "ollama";
   /** Requests name what its operator called a deployment, so its list of models does not say what can be asked for. */
   readonly hasDeployments?: boolean;
-  /** Base URL where none is configured. */
+  /** Base URL where none is configured; `{region}` stands for the region. */
   readonly usualUrl?: string;
+  /** Fields of `signIn` that the kind knows. */
+  readonly signInFields?: readonly string[];
   /** Differences between all servers of this kind and plain chat-completions. */
   readonly dialect?: Partial<Dialect>;
   /** Prompt cache that all servers of this kind have. */
@@ -219,15 +221,20 @@ export interface Provider extends ProviderKind {
   /** All places where it answers, and its promise to keep no content, as its operator says. */
   readonly regions?: readonly string[];
   readonly zeroRetention?: boolean;
+  /** Region of a cloud. */
+  readonly region?: string;
+  /** Settings of the sign-in to a cloud, without secrets. */
+  readonly signIn?: Readonly<Record<string, string>>;
   /** Permits the name to lead to a private network; false where nobody but the catalogue named the provider. */
   readonly allowsPrivate?: boolean;
   /** Says that calls carry our `traceparent`, for a provider that takes part in the same traces. */
   readonly takesTraceparent?: boolean;
 }
 
-/** Some servers take their key in a header of another name. */
-export function hasKey({ apiKey, headers }: Provider): boolean {
-  return apiKey !== null || Object.keys(headers).length > 0;
+/** Clouds find credentials themselves, and some servers take their key in a header of another name. */
+export function hasKey({ apiKey, headers, signIn, auth }: Provider): boolean {
+  const isFound = signIn !== undefined || auth.scheme === "aws" || auth.scheme === "google";
+  return isFound || apiKey !== null || Object.keys(headers).length > 0;
 }
 
 /**

@@ -55,7 +55,7 @@ export interface SessionTurn {
   /** Tokens of the answer. */
   readonly output?: number;
   /** Part of these that was thinking, as the host counted it. */
-  readonly thinking?: number;
+  readonly thought?: number;
   /** Part of what was cached that the host read from there, 0 to 1; absent where nothing was to be expected. */
   readonly share?: number;
   /** Tells whether a conversation was sent again with the same beginning; absent where it just begins. */
@@ -76,7 +76,7 @@ export interface Habit {
   /** Length of a usual answer without thinking; null where too few were seen. */
   readonly outputTokens: number | null;
   /** Tokens of thinking in a turn of this model at this effort. `usual` is what the effort costs elsewhere. */
-  thinking(model: string, effort: Effort | null, usual: number): number;
+  thought(model: string, effort: Effort | null, usual: number): number;
   /** The chance that the next prompt begins as this one does: clocks and random ids change it. */
   readonly steady: number;
   /** The chance that the next pause is shorter than this. */

@@ -31,6 +31,7 @@ import type { OpenCalls } from "../gateway/open-calls.ts";
 import type { Services } from "../gateway/services.ts";
 import type { Sampler } from "../gateway/shadow/sampler.ts";
 import type { StateServices } from "../gateway/state/services.ts";
+import type { AuditLog } from "../store/audit/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { Recorder } from "../telemetry/recorder.ts";
 import type { Tail } from "../telemetry/tail.ts";
@@ -100,6 +101,8 @@ export interface OperatorContext extends CallContext {
   readonly version: string;
   /** The run-time configuration. */
   readonly versions: Versions;
+  /** Tells who changed what. */
+  readonly audit: AuditLog;
   readonly priceChecks: PriceCheckStore;
   /** Events, where they are sent, and the messages. */
   readonly alerts: {

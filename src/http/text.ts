@@ -16,6 +16,9 @@ export const missing = (what: string, id: string) => `No ${what} '${id}'.`;
 export const givenTwice = (name: string) => `'${name}' is given more than once.`;
 export const notOneOf = (name: string, words: string) => `'${name}' must be one of ${words}.`;
 
+// api/audit/routes.ts
+export const invalidPart = (name: string, most: number) => `'${name}' must be at most ${most} characters of text.`;
+
 // api/session.ts
 export const tokenHasNoPassword = "The admin token has no password. Sign in.";
 

@@ -6,7 +6,8 @@ import { type FormatName, formatsOf, type Model, type Provider } from "../core/m
 import type { ProviderFormat } from "../formats/format.ts";
 import { createFormats, type Formats } from "../formats/registry.ts";
 import type { SseReader } from "../formats/sse/reader.ts";
-import { AUTHS, type Auth, type AuthRows, openAuth } from "./auth/schemes.ts";
+import type { Auth } from "./auth/auth.ts";
+import { AUTHS, type AuthRows, openAuth } from "./auth/schemes.ts";
 import { FRAMINGS, type FramingRows, framingOf } from "./framing.ts";
 import { createKeyed } from "./keyed.ts";
 import { createRedact, type Redact } from "./redact.ts";

@@ -12,7 +12,7 @@ import { writeBegins, writeEnded } from "../core/requests/body-memory.ts";
 import { gatewaysIn, LOOP_HEADER } from "../core/requests/loops.ts";
 import { BytePieces, inOnePiece } from "../formats/json/byte-pieces.ts";
 import { type PathOf, pathsOf } from "./addresses.ts";
-import type { Auth, AuthHeaders } from "./auth/schemes.ts";
+import type { Auth, AuthHeaders } from "./auth/auth.ts";
 import { sendSigned } from "./auth/signing.ts";
 import { ByteQueue, type ByteSource } from "./byte-queue.ts";
 import { type Connections, openConnections, type Sent } from "./connections.ts";

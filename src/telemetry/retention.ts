@@ -1,5 +1,5 @@
-// Deletes what is older than it may be, a few rows at a time, so that nobody waits for it: request records, and stored
-// responses.
+// Deletes what is older than it may be, a few rows at a time, so that nobody waits for it: request records, stored
+// responses, and the audit log.
 
 import { setTimeout as wait } from "node:timers/promises";
 import type { Log } from "../core/log.ts";
@@ -15,6 +15,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** Written out, so that each name of an event is found where it is logged. */
 const EVENTS = {
   records: { done: "records.pruned", failed: "records.prune_failed" },
+  audit: { done: "audit.pruned", failed: "audit.prune_failed" },
   responses: { done: "responses.pruned", failed: "responses.prune_failed" },
 } as const;
 

@@ -36,6 +36,7 @@ const LINES: readonly (readonly string[])[] = [
   ["versions", "rollback", "0"],
   ["providers", "discover", "127.0.0.1:1"],
   ["users", "list"],
+  ["audit", "list"],
   ["migrate", "status"],
   ["migrate", "up"],
   ["demo", "--requests", "20", "--yes"],

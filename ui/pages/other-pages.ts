@@ -3,6 +3,8 @@
 
 import type { ComponentType } from "preact";
 import type { DASHBOARD_PAGES } from "../../src/http/pages/dashboard-pages.ts";
+import { Alerts } from "./alerts/index.tsx";
+import { Audit } from "./audit/index.tsx";
 import { Budgets } from "./budgets/index.tsx";
 import { Credits } from "./credits/index.tsx";
 import { Explore } from "./explore/index.tsx";
@@ -31,5 +33,7 @@ export const OTHER_PAGES: Readonly<Record<PageName, ComponentType>> = {
   keys: Keys,
   budgets: Budgets,
   credits: Credits,
+  alerts: Alerts,
+  audit: Audit,
   settings: Settings,
 };

@@ -4,6 +4,9 @@
 import { load } from "../../config/load.ts";
 import { formatProblems } from "../../config/report.ts";
 import type { FileText, Loaded, Settings } from "../../config/settings.ts";
+import { isJsonMap } from "../../core/overlay.ts";
+import { type AuditEntry, withoutSecrets } from "../../store/audit/entry.ts";
+import { inScope } from "../../store/audit/scope.ts";
 import type { Flags } from "./arguments.ts";
 import { effective } from "./effective.ts";
 import { type Terminal, thisTerminal } from "./terminal.ts";
@@ -47,10 +50,22 @@ export async function runCommand<Options>(wanted: Command<Options>): Promise<num
     // Only warnings about this very command line; `switchyard doctor` shows the others.
     const warnings = loaded.warnings.filter(({ place }) => place.startsWith("flag "));
     for (const { place, message } of warnings) terminal.say(`! ${place}: ${message}.\n`);
-    return await run(options, isEffective ? await effective(loaded.settings, terminal) : loaded.settings);
+    const settings = isEffective ? await effective(loaded.settings, terminal) : loaded.settings;
+    return await inScope(entryOf(name, options, terminal.now()), () => run(options, settings));
   } catch (error) {
     return explainFailure(error, name, terminal);
   }
+}
+
+/** Describes the command for the audit log. `withStore` appends it once something was written. */
+function entryOf(name: string, options: unknown, atMs: number): AuditEntry {
+  const given = withoutSecrets(options);
+  const { kind, isJson: _, isConfirmed: __, ...after } = isJsonMap(given) ? given : {};
+  return {
+    ...{ atMs, actor: { kind: "command_line", name: COMMAND_LINE, accountId: null }, object: name },
+    action: typeof kind === "string" ? `${name} ${kind}` : name,
+    ...{ accountId: null, outcome: "done", address: null, requestId: null, before: null, after },
+  };
 }
 
 /** Takes the configuration's flags only: any other one is a problem. */

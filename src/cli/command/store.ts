@@ -13,6 +13,8 @@ import { createAccountStore } from "../../store/accounts/accounts.ts";
 import { createKeyStore } from "../../store/accounts/keys.ts";
 import { createProfileStore } from "../../store/accounts/profiles.ts";
 import { createTeamStore } from "../../store/accounts/teams.ts";
+import { createAuditLog } from "../../store/audit/log.ts";
+import { auditedDb } from "../../store/audit/scope.ts";
 import { openDb } from "../../store/db.ts";
 import { createKeySpendStore } from "../../store/ledger/key-spends.ts";
 import { SILENT_LOG } from "../../telemetry/log.ts";
@@ -34,7 +36,9 @@ export async function withStore<T>(database: string, work: (store: CommandStore)
   const db = await openDb(database);
   try {
     await db.migrate();
-    return await work(storeOf(db));
+    const result = await work(storeOf(auditedDb(db)));
+    await createAuditLog(db).complete();
+    return result;
   } finally {
     await db.close();
   }

@@ -226,8 +226,8 @@ export const wrongGrace = (given: string | null) =>
   `--grace is how long the old key still works, such as 0, 1h or 7d, at most 30d, not '${given}'.`;
 
 // ledger.ts
-export const ledgerCounts = (wallets: number, transactions: number, holds: number) =>
-  `${wallets} wallets, ${transactions} transactions, ${holds} open holds`;
+export const ledgerCounts = (wallets: number, transactions: number, holds: number, entries: number) =>
+  `${wallets} wallets, ${transactions} transactions, ${holds} open holds, ${entries} audit entries`;
 export const ledgerConsistent = (counts: string) => `✓ The ledger is consistent: ${counts}.\n`;
 export const ledgerInconsistent = (counts: string) => `✗ The ledger is inconsistent: ${counts}.\n`;
 export const nothingMissing = "Nothing is missing from the database.\n";

@@ -3,6 +3,8 @@
 import type { Catalog } from "../../catalog/catalog.ts";
 import type { Settings } from "../../config/settings.ts";
 import type { Db } from "../../core/db.ts";
+import { noteAfter } from "../../store/audit/scope.ts";
+import { changesBetween } from "../../versions/changes.ts";
 import type { Published, Versions } from "../../versions/versions.ts";
 import { printJson } from "./command.ts";
 import { versionsOf } from "./effective.ts";
@@ -23,8 +25,12 @@ export function withVersions<T>(
       },
     });
     await versions.start();
+    const { document } = versions.newest();
     try {
-      return await work(versions, () => catalog, db);
+      const result = await work(versions, () => catalog, db);
+      const { number, document: published } = versions.newest();
+      noteAfter({ version: number, changes: changesBetween(document, published).map(({ words }) => words) });
+      return result;
     } finally {
       versions.stop();
     }

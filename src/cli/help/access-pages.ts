@@ -1,4 +1,4 @@
-// The help pages of users and of sign-in.
+// The help pages of users, of the audit log and of sign-in.
 
 import { flagsOfAll, type HelpPage } from "./layout.ts";
 
@@ -23,6 +23,25 @@ export const ACCESS_PAGES: Readonly<Record<string, HelpPage>> = {
       flagsOfAll(),
     ],
     notes: ["It works on the store, with or without a running server. Anyone who can run it needs no password."],
+  },
+  audit: {
+    summary: "Who changed what: audit list",
+    about: "the audit log: every change by people, tokens, commands and price feeds, and every sign-in.",
+    examples: ["switchyard audit list --actor ada@example.com", "switchyard audit export > audit.ndjson"],
+    tables: [
+      [
+        "Subcommands",
+        [
+          ["list", "The newest 50 entries"],
+          ["export", "All entries, as one JSON object a line"],
+          ["  --actor TEXT", "A part of the e-mail or name of the one who did it"],
+          ["  --action TEXT", "A part of the action, such as Key"],
+          ["  --object TEXT", "A part of the object, such as keys/"],
+        ],
+      ],
+      flagsOfAll(),
+    ],
+    notes: ["switchyard ledger verify also checks that no entry was changed or taken away."],
   },
   login: {
     summary: "Get a token of the gateway's identity provider for a program on this machine",

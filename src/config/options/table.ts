@@ -94,6 +94,14 @@ const LOGGING_OPTIONS = {
     read: number({ min: 1, max: 3650, isWhole: true }),
     help: "How long request records are kept.",
   }),
+  auditRetentionDays: option<number>({
+    path: "logging.auditRetentionDays",
+    env: "SWITCHYARD_AUDIT_RETENTION_DAYS",
+    default: 365,
+    isLive: true,
+    read: number({ min: 1, max: 3650, isWhole: true }),
+    help: "How long the audit log is kept.",
+  }),
 };
 
 /** Section `errors` of the settings. */

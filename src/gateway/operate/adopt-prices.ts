@@ -15,8 +15,10 @@ import type { Log } from "../../core/log.ts";
 import { formatsOf } from "../../core/model.ts";
 import type { Overlay } from "../../core/overlay.ts";
 import type { RateCard } from "../../core/price.ts";
+import type { AuditEntry } from "../../store/audit/entry.ts";
+import type { AuditLog } from "../../store/audit/log.ts";
 import { dayOf, newModelId, sortChanges, withHosts, withModel, withPrices } from "../../versions/adoption.ts";
-import type { Versions } from "../../versions/versions.ts";
+import type { Publication, Versions } from "../../versions/versions.ts";
 import type { Services } from "../services.ts";
 import * as TEXT from "../text.ts";
 import { type CheckedPrices, checkPrices, type PriceServices } from "./check-prices.ts";
@@ -25,6 +27,7 @@ import { feedAddresses, feedPlaces, waitingIn } from "./feed-places.ts";
 export interface AdoptionServices extends Pick<PriceServices, "checks" | "now" | "withinMs"> {
   readonly prices: Settings["prices"];
   readonly versions: Versions;
+  readonly audit: Pick<AuditLog, "during">;
   readonly current: () => Pick<Services, "catalog" | "registry">;
   readonly log: Log;
 }
@@ -72,7 +75,7 @@ async function adopt(checked: CheckedPrices, services: AdoptionServices): Promis
 /** Judged again on the newest version, so that a price that an operator wrote meanwhile stays. */
 async function publish(checked: CheckedPrices, services: AdoptionServices, hasModels: boolean): Promise<PriceCheck> {
   const { check } = checked;
-  const { versions, current, now, prices } = services;
+  const { current, now, prices } = services;
   const asOf = dayOf(now());
   const planned = takeover(checked, services, hasModels);
   let taken = planned;
@@ -96,7 +99,7 @@ async function publish(checked: CheckedPrices, services: AdoptionServices, hasMo
       withPrices(document, current().catalog.models, dated),
     );
   };
-  await versions.publish({ author: authorOf(planned), note: noteOf(planned), isDated: true, change });
+  await publishRecorded({ author: authorOf(planned), note: noteOf(planned), isDated: true, change }, services);
   const marks = taken.prices.map((each) => [changeName(each), priceMark(each.to)]);
   const hosts = taken.models.flatMap((model) => model.hosts);
   const added = hosts.map((each) => [hostName(each), priceMark(each.price)]);
@@ -137,6 +140,29 @@ function isSpoken({ provider: id, formats = [] }: Newcomer, { providers }: Catal
   if (provider === undefined) return false;
   const spoken = formatsOf({}, provider);
   return formats.every((format) => spoken.includes(format));
+}
+
+/** Publishes with an entry in the audit log. */
+async function publishRecorded(
+  publication: Publication,
+  { versions, audit, log, now }: Pick<AdoptionServices, "versions" | "audit" | "log" | "now">,
+): Promise<void> {
+  await audit.during(entryOf(publication.author, now()), {
+    make: () => versions.publish(publication),
+    describe: ({ version, changes }, { entry }) =>
+      changes.length === 0
+        ? null
+        : { ...entry, after: { version: version.number, changes: changes.map(({ words }) => words) } },
+    isRefusal: (error) => error instanceof GatewayError,
+    onLost: (err, { action }) => log.error({ event: "audit.failed", err, action }, "audit entry not written"),
+  });
+}
+
+function entryOf(feeds: string, atMs: number): AuditEntry {
+  return {
+    ...{ atMs, actor: { kind: "feed", name: feeds, accountId: null }, action: "adoptPrices", object: "prices" },
+    ...{ accountId: null, outcome: "done", address: null, requestId: null, before: null, after: null },
+  };
 }
 
 const NAMED_MAX = 20;

@@ -34,7 +34,7 @@ interface AppHabit {
   output: number;
   outputCount: number;
   /** Part of what the efforts usually cost that the models thought. */
-  thought: number;
+  thoughtShare: number;
   thoughtCount: number;
   /** Mean tokens of thinking by model and effort. */
   readonly thoughts: Map<string, { tokens: number; count: number }>;
@@ -103,21 +103,21 @@ export function createHabits(): Habits {
         for (const gap of gaps) if (gap < seconds) short += 1;
         return ((habit?.alive ?? PRIOR.alive) + short) / (1 + gaps.length);
       };
-      const thinking = (model: string, effort: Effort | null, usual: number) =>
+      const thought = (model: string, effort: Effort | null, usual: number) =>
         expectedThinking(habit, thinkerOf(model, effort), usual);
-      return { next, ahead, outputTokens: output, thinking, steady: habit?.steady ?? PRIOR.steady, alive, cacheOf };
+      return { next, ahead, outputTokens: output, thought, steady: habit?.steady ?? PRIOR.steady, alive, cacheOf };
     },
   };
 }
 
 function newHabit(): AppHabit {
   const { steady, alive } = PRIOR;
-  const thinking = { thought: 1, thoughtCount: 1, thoughts: new Map() };
-  return { reached: [], steady, steadyCount: 1, alive, aliveCount: 1, output: 0, outputCount: 0, ...thinking };
+  const thought = { thoughtShare: 1, thoughtCount: 1, thoughts: new Map() };
+  return { reached: [], steady, steadyCount: 1, alive, aliveCount: 1, output: 0, outputCount: 0, ...thought };
 }
 
 function noteTurn(habit: AppHabit, turn: SessionTurn): void {
-  const { isSteady, gaps = [], output = 0, thinking = 0 } = turn;
+  const { isSteady, gaps = [], output = 0, thought = 0 } = turn;
   if (isSteady !== undefined) {
     habit.steady = (habit.steady * habit.steadyCount + (isSteady ? 1 : 0)) / (habit.steadyCount + 1);
     habit.steadyCount = Math.min(SEEN_MAX, habit.steadyCount + 1);
@@ -128,9 +128,9 @@ function noteTurn(habit: AppHabit, turn: SessionTurn): void {
     habit.aliveCount = Math.min(SEEN_MAX, habit.aliveCount + 1);
   }
   if (output === 0) return;
-  habit.output = (habit.output * habit.outputCount + output - thinking) / (habit.outputCount + 1);
+  habit.output = (habit.output * habit.outputCount + output - thought) / (habit.outputCount + 1);
   habit.outputCount = Math.min(SEEN_MAX, habit.outputCount + 1);
-  noteThinking(habit, turn, thinking);
+  noteThinking(habit, turn, thought);
 }
 
 function thinkerOf(model: string, effort: Effort | null): string {
@@ -138,17 +138,17 @@ function thinkerOf(model: string, effort: Effort | null): string {
 }
 
 /** Many hosts do not count thinking. Where a model was never seen to think, a zero says nothing. */
-function noteThinking(habit: AppHabit, { model, effort }: SessionTurn, thinking: number): void {
+function noteThinking(habit: AppHabit, { model, effort }: SessionTurn, thought: number): void {
   const name = thinkerOf(model, effort ?? null);
   const known = habit.thoughts.get(name);
-  if (thinking === 0 && known === undefined) return;
+  if (thought === 0 && known === undefined) return;
   const { tokens, count } = known ?? { tokens: 0, count: 0 };
   if (known === undefined && habit.thoughts.size >= THINKERS_MAX) habit.thoughts.clear();
-  const mean = (tokens * count + thinking) / (count + 1);
+  const mean = (tokens * count + thought) / (count + 1);
   habit.thoughts.set(name, { tokens: mean, count: Math.min(SEEN_MAX, count + 1) });
   const usual = effort === undefined ? 0 : THINKING_TOKENS[effort];
   if (usual === 0) return;
-  habit.thought = (habit.thought * habit.thoughtCount + thinking / usual) / (habit.thoughtCount + 1);
+  habit.thoughtShare = (habit.thoughtShare * habit.thoughtCount + thought / usual) / (habit.thoughtCount + 1);
   habit.thoughtCount = Math.min(SEEN_MAX, habit.thoughtCount + 1);
 }
 
@@ -156,7 +156,7 @@ function noteThinking(habit: AppHabit, { model, effort }: SessionTurn, thinking:
 function expectedThinking(habit: AppHabit | undefined, thinker: string, usual: number): number {
   if (habit === undefined) return usual;
   const { tokens, count } = habit.thoughts.get(thinker) ?? { tokens: 0, count: 0 };
-  return (tokens * count + usual * habit.thought * PRIOR_TURNS) / (count + PRIOR_TURNS);
+  return (tokens * count + usual * habit.thoughtShare * PRIOR_TURNS) / (count + PRIOR_TURNS);
 }
 
 /** `turns`: that the conversation has had before this one. */

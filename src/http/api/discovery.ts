@@ -64,6 +64,8 @@ const SEARCHES_PER_MINUTE = 30;
 
 export const DISCOVERY_ROUTES: readonly ApiRoute[] = [
   post("discoverProviders", "/api/providers/discover", {
+    // It only asks.
+    isAudited: false,
     summary: "Find Ollama, LM Studio, llama.cpp and vLLM with their models; 30 searches per minute",
     access: "operator",
     body: DiscoverySchema,

@@ -52,6 +52,7 @@ const LedgerVerdictSchema = named("LedgerVerdict", {
   accounts: Integer,
   transactions: Integer,
   openHolds: Integer,
+  auditEntries: Integer,
   problems: Texts,
 });
 
@@ -126,7 +127,7 @@ export const LEDGER_ROUTES: readonly ApiRoute[] = [
   }),
   // Reads the whole ledger of all accounts, so it is for operators.
   get("verifyLedger", "/api/ledger/verify", {
-    summary: "Recompute every wallet and charge and list inconsistencies",
+    summary: "Recompute every wallet, every charge and the chain of the audit log, and list inconsistencies",
     access: "operator",
     response: LedgerVerdictSchema,
     handle: (_call, edge) => edge.verifyLedger(),

@@ -105,6 +105,8 @@ export const PLAYGROUND_ROUTES: readonly ApiRoute[] = [
   }),
   // Recorded and charged like any request, under a key name of its own.
   post("runInPlayground", "/api/playground/run", {
+    // The request log has it.
+    isAudited: false,
     summary: "Run the same request with a provider, whole or as a stream, and charge the account",
     access: "manage",
     body: PlaygroundRequestSchema,

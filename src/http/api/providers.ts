@@ -135,6 +135,8 @@ export const PROVIDER_ROUTES: readonly ApiRoute[] = [
   }),
   // The order of checks matters: a test counts against the limit only when it will be made.
   post("testProvider", "/api/providers/:id/test", {
+    // It only asks.
+    isAudited: false,
     summary:
       "Test a provider, or a draft of one, with one tiny request and say what is wrong; not charged, six per minute",
     access: "operator",

@@ -24,6 +24,7 @@ import {
 } from "../openapi/operation.ts";
 import { ErrorSchema, type Shape } from "../openapi/schema.ts";
 import * as TEXT from "../text.ts";
+import { isRecorded, recorded } from "./audit/record.ts";
 import { account } from "./exchange.ts";
 
 /**
@@ -58,6 +59,8 @@ interface RouteContract<Body extends TSchema, Response> {
   readonly summary: string;
   /** Left out: `manage`. */
   readonly access?: Access;
+  /** Says that operators call it for all accounts, so that it does not take `account`. */
+  readonly spansAccounts?: boolean;
   /** Besides those of the path, and `account` where the call is about an account. */
   readonly parameters?: readonly Parameter[];
   readonly body?: Body;
@@ -73,6 +76,8 @@ interface RouteContract<Body extends TSchema, Response> {
   readonly errors?: readonly number[];
   /** For calls that write nothing but a login, so that a read-only gateway takes them. */
   readonly changesNothing?: boolean;
+  /** Left out: calls are in the audit log, but for those of a GET and those that change nothing. */
+  readonly isAudited?: boolean;
   /** False for a stream without end, which has no HEAD. */
   readonly hasHead?: boolean;
 }
@@ -121,9 +126,13 @@ const OPEN_BODY_BYTES = 64 * 1024;
 const BODY_BYTES = 1024 * 1024;
 
 /** Adds a route to the server, with its guards, its body limit and the check of its body. */
-export function registerRoute(server: FastifyInstance, edge: OperatorContext, route: ApiRoute): void {
+export function registerRoute(
+  server: FastifyInstance,
+  edge: OperatorContext,
+  { route, routes }: { readonly route: ApiRoute; readonly routes: readonly ApiRoute[] },
+): void {
   const { method, path, body, access = "manage", isLarge = false, hasHead = true } = route;
-  const handle = "serve" in route ? route.serve(edge, server) : route.handle;
+  const handle = handlerOf(route, routes, { server, edge });
   const read = body === undefined ? noBody : bodyReader(body);
   const status = statusOf(route);
   const callOf = (request: FastifyRequest, reply: FastifyReply): ApiCall => ({
@@ -146,6 +155,16 @@ export function registerRoute(server: FastifyInstance, edge: OperatorContext, ro
           return reply.code(status).send(result);
         },
   });
+}
+
+/** The handler, with an entry in the audit log for each of its calls where they are recorded. */
+function handlerOf(
+  route: ApiRoute,
+  routes: readonly ApiRoute[],
+  { server, edge }: { readonly server: FastifyInstance; readonly edge: OperatorContext },
+): Handler<TSchema, unknown> {
+  const handle = "serve" in route ? route.serve(edge, server) : route.handle;
+  return isRecorded(route) ? (recorded(route, routes, handle) as typeof handle) : handle;
 }
 
 /** Runs before the body is read; throws to refuse. */
@@ -188,7 +207,7 @@ export function toOperation(route: ApiRoute): Operation {
     security: isOpen ? null : "adminToken",
     parameters: [
       ...[...path.matchAll(/:(\w+)/g)].map(([, name]) => inPath(name as string)),
-      ...(access === "ownLogin" || access === "operator" || isOpen ? [] : [account]),
+      ...(access === "ownLogin" || access === "operator" || isOpen || route.spansAccounts ? [] : [account]),
       ...parameters,
     ],
     body: body === undefined ? null : json(body, example),

@@ -8,6 +8,7 @@ import type { Operation } from "../openapi/operation.ts";
 import { ACCOUNT_ROUTES } from "./accounts.ts";
 import { ALERT_EVENT_ROUTES } from "./alerts/events.ts";
 import { ALERT_TARGET_ROUTES } from "./alerts/targets.ts";
+import { AUDIT_ROUTES } from "./audit/routes.ts";
 import { BUDGET_ROUTES } from "./budgets.ts";
 import { ENTRY_ROUTES } from "./configuration/entries.ts";
 import { PRICE_ROUTES } from "./configuration/prices.ts";
@@ -37,7 +38,7 @@ import { SETTINGS_ROUTES } from "./settings.ts";
 import { USAGE_ROUTES } from "./usage.ts";
 
 /** Every route, in the order of the documentation. */
-const ROUTES: readonly ApiRoute[] = [
+export const ROUTES: readonly ApiRoute[] = [
   ...ACCOUNT_ROUTES,
   ...KEY_ROUTES,
   ...PROFILE_ROUTES,
@@ -67,6 +68,7 @@ const ROUTES: readonly ApiRoute[] = [
   ...SIGN_IN_ROUTES,
   ...USER_ROUTES,
   ...SETTINGS_ROUTES,
+  ...AUDIT_ROUTES,
 ];
 
 export function registerApi(server: FastifyInstance, edge: OperatorContext): void {
@@ -76,7 +78,7 @@ export function registerApi(server: FastifyInstance, edge: OperatorContext): voi
     await api.register(cookie);
     api.addHook("onRequest", keepNothing);
     compressJson(api);
-    for (const route of ROUTES) registerRoute(api, edge, route);
+    for (const route of ROUTES) registerRoute(api, edge, { route, routes: ROUTES });
   });
 }
 

@@ -125,6 +125,22 @@ export const DASHBOARD_PAGES = [
     icon: "M2 4h12v9H2zM2 7h12M10 10h2",
   },
   {
+    name: "alerts",
+    path: "/alerts",
+    title: "Alerts",
+    key: "l",
+    group: "Account",
+    icon: "M8 2a4 4 0 0 1 4 4v3l1.5 2.5h-11L4 9V6a4 4 0 0 1 4-4M6.5 14h3",
+  },
+  {
+    name: "audit",
+    path: "/audit",
+    title: "Audit",
+    key: "d",
+    group: "Account",
+    icon: "M3 2h10v12H3zM6 5h4M6 8h4M6 11h2",
+  },
+  {
     name: "settings",
     path: "/settings",
     title: "Settings",

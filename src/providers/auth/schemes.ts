@@ -2,23 +2,19 @@
 // schemes sign each request, or send a token that they fetch and renew.
 
 import type { Provider } from "../../core/model.ts";
+import type { Auth, AuthHeaders, UnsignedRequest } from "./auth.ts";
+import { openAws } from "./aws.ts";
 import { createTokens, type Token } from "./tokens.ts";
-
-export type AuthHeaders = Readonly<Record<string, string>>;
-
-/** A request as it is about to be sent, without what the scheme adds. */
-export interface UnsignedRequest {
-  readonly method: string;
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer | null;
-}
 
 export type AuthRow =
   | { readonly form: "fixed"; headers(provider: Provider): AuthHeaders }
   | { readonly form: "signed"; sign(provider: Provider, request: UnsignedRequest): Promise<AuthHeaders> }
+  /** Each provider's own way, which may depend on what is configured for it. */
+  | { readonly form: "own"; open(provider: Provider): Auth }
   /** Sent as a bearer token. A call to fetch one is given up when the signal says so. */
-  | { readonly form: "token"; fetchToken(provider: Provider, signal: AbortSignal): Promise<Token> };
+  | { readonly form: "token"; fetchToken: FetchToken };
+
+type FetchToken = (provider: Provider, signal: AbortSignal) => Promise<Token>;
 
 export type AuthRows = Readonly<Record<string, AuthRow>>;
 
@@ -28,34 +24,48 @@ export const AUTHS: AuthRows = {
     form: "fixed",
     headers: ({ apiKey }): AuthHeaders => (apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
   },
-  header: {
-    form: "fixed",
-    headers: ({ apiKey, auth: { name = "" } }): AuthHeaders => (apiKey === null ? {} : { [name]: apiKey }),
+  azure: {
+    form: "own",
+    open: (provider) => (provider.signIn === undefined ? fixedHeader(provider) : openToken(provider, ENTRA)),
   },
+  google: {
+    form: "token",
+    async fetchToken(provider, signal) {
+      const { fetchGoogleToken } = await import("./google.ts");
+      return fetchGoogleToken(provider, signal, process.env);
+    },
+  },
+  aws: { form: "own", open: (provider) => openAws(provider) },
+  header: { form: "fixed", headers: keyHeader },
 };
 
-/** The sign-in to one provider. */
-export type Auth =
-  | { readonly form: "fixed"; readonly headers: AuthHeaders }
-  | {
-      readonly form: "each";
-      /** True if a request that got 401 is worth a retry with other headers. */
-      readonly isRenewable: boolean;
-      /** `refused`: the headers that just got 401. */
-      headersFor(request: UnsignedRequest, refused: AuthHeaders | null): Promise<AuthHeaders>;
-      /** Secrets beside those of the configuration that must not appear in an error. */
-      secrets(): readonly string[];
-    };
+function keyHeader({ apiKey, auth: { name = "" } }: Provider): AuthHeaders {
+  return apiKey === null ? {} : { [name]: apiKey };
+}
+
+function fixedHeader(provider: Provider): Auth {
+  return { form: "fixed", headers: keyHeader(provider) };
+}
+
+const ENTRA: FetchToken = async (provider, signal) => {
+  const { fetchEntraToken } = await import("./entra.ts");
+  return fetchEntraToken(provider, signal, process.env);
+};
 
 export function openAuth(provider: Provider, rows: AuthRows): Auth {
   const row = rows[provider.auth.scheme];
   if (row === undefined) throw new Error(`there is no auth scheme ${provider.auth.scheme}`);
   if (row.form === "fixed") return { form: "fixed", headers: row.headers(provider) };
+  if (row.form === "own") return row.open(provider);
   if (row.form === "signed") {
     const headersFor = (request: UnsignedRequest) => row.sign(provider, request);
     return { form: "each", isRenewable: false, headersFor, secrets: () => [] };
   }
-  const tokens = createTokens((signal) => row.fetchToken(provider, signal));
+  return openToken(provider, row.fetchToken);
+}
+
+function openToken(provider: Provider, fetchToken: FetchToken): Auth {
+  const tokens = createTokens((signal) => fetchToken(provider, signal));
   return {
     form: "each",
     isRenewable: true,

@@ -3,7 +3,7 @@
 
 import type { CancelSignal } from "../../core/cancellation.ts";
 import type { Reply, TransportFailure, TransportRequest } from "../transport.ts";
-import type { Auth, AuthHeaders, UnsignedRequest } from "./schemes.ts";
+import type { Auth, AuthHeaders, UnsignedRequest } from "./auth.ts";
 
 interface Signing {
   readonly auth: Extract<Auth, { form: "each" }>;

@@ -25,7 +25,7 @@ const USUAL: Habit = {
   next: 0.9,
   ahead: 4,
   outputTokens: null,
-  thinking: (_model, _effort, usual) => usual,
+  thought: (_model, _effort, usual) => usual,
   steady: 1,
   alive: () => 0.9,
   cacheOf: () => ({ hit: 1 }),

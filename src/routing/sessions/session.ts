@@ -159,7 +159,7 @@ export function turnOf(answered: AnsweredTurn, hashText: TextHash): SessionTurn 
     number: (turns[0]?.number ?? 0) + 1,
     gaps: gapsOf(turns[0], nowMs),
     output: usage?.buckets.output ?? 0,
-    thinking: Math.min(usage?.reasoning ?? 0, usage?.buckets.output ?? 0),
+    thought: Math.min(usage?.reasoning ?? 0, usage?.buckets.output ?? 0),
     ...observed,
   };
   const effort = effortOf(decision, model.id);

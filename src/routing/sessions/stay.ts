@@ -168,7 +168,7 @@ function outputIn({ habit }: SessionView, { question, catalog, tier }: KeepInput
     if (before !== undefined) return before;
     const effort = expectedEffort(host, { question, catalog, tier });
     const usual = thinkingTokens(host, effort);
-    const thinking = habit?.thinking(host.id, effort, usual) ?? usual;
+    const thinking = habit?.thought(host.id, effort, usual) ?? usual;
     known.set(host.id, thinking);
     return thinking;
   };

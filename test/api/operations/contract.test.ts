@@ -215,6 +215,7 @@ async function callTheRest(): Promise<void> {
   await call("POST", "/api/credits/adjustments", { amountUsd: "-1" });
   await call("POST", "/api/providers/sandbox/test", {});
   await call("POST", "/api/providers/discover", { address: "127.0.0.1:1" });
+  await call("GET", "/api/audit");
   await call("GET", "/api/vendors");
   await call("GET", "/api/prices");
   await call("POST", "/api/prices/check");

@@ -17,7 +17,7 @@ test("gives SQLite four batches before it commits the first", async () => {
   const slow: Db = { ...db, batch: () => new Promise((resolve) => void ends.push(() => resolve([]))) };
   const metrics = { recordsDropped: vi.fn(), recordsWaiting: vi.fn(), storeError: vi.fn() };
   const log = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
-  const logging = () => ({ logLevel: "silent", logContent: false, retentionDays: 0 }) as const;
+  const logging = () => ({ logLevel: "silent", logContent: false, retentionDays: 0, auditRetentionDays: 365 }) as const;
   const records = await openRecords(
     { ...inOne(db), log: slow },
     { logging, log, metrics, now: Date.now, worker: null },

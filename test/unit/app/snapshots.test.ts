@@ -19,7 +19,7 @@ const routing = {
 };
 const opened: Snapshots[] = [];
 
-const logging = { logLevel: "silent", logContent: false, retentionDays: 30 } as const;
+const logging = { logLevel: "silent", logContent: false, retentionDays: 30, auditRetentionDays: 365 } as const;
 
 afterEach(async () => {
   for (const snapshots of opened.splice(0)) await snapshots.close();

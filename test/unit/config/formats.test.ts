@@ -57,7 +57,7 @@ describe("an Azure provider", () => {
   it("has a key of its own header, its dialect and a version", () => {
     const { settings } = goodLoad({ files: { "switchyard.yaml": lab(`kind: azure, ${AT}, apiVersion: 2024-10-21`) } });
     const { providers, models } = settings.catalog;
-    const auth = { scheme: "header", name: "api-key" };
+    const auth = { scheme: "azure", name: "api-key" };
     expect(providers.get("lab")).toMatchObject({ apiVersion: "2024-10-21", auth, addressing: "azure" });
     expect(models.get("m")?.dialect).toMatchObject({ toolIds: "safe-40", reasoningHistory: "drop" });
   });
@@ -97,8 +97,9 @@ describe("a model of an endpoint other than chat", () => {
 
   it("is one whose format has it in the codecs as well", () => {
     const formats = createFormats();
-    for (const { format, hasEndpoints = false } of PROVIDER_KINDS) {
-      expect([format, formats.forProviders(format).endpoints !== undefined]).toEqual([format, hasEndpoints]);
+    // A cloud may have a format without its other endpoints.
+    for (const { kind, format } of PROVIDER_KINDS.filter(({ hasEndpoints }) => hasEndpoints)) {
+      expect(formats.forProviders(format).endpoints, kind).toBeDefined();
     }
   });
 });

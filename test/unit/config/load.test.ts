@@ -126,7 +126,7 @@ describe("without any configuration", () => {
         bodyBytes: null,
       },
       tracing: null,
-      logging: { logLevel: "info", logContent: false, retentionDays: 30 },
+      logging: { logLevel: "info", logContent: false, retentionDays: 30, auditRetentionDays: 365 },
       errors: { errorDetail: "caller" },
       responses: {
         responsesRetentionDays: 30,

@@ -42,6 +42,7 @@ const CONNECTING = {
   "providers/connections.ts": "providers",
   "providers/local/discover.ts": "model servers",
   "providers/cascade-webhook.ts": "webhooks of cascades",
+  "providers/auth/token-fetch.ts": "credentials of clouds",
   "providers/sources/source.ts": "price feeds",
   "store/postgres/changes.ts": "PostgreSQL and Redis",
   "store/postgres/postgres.ts": "PostgreSQL and Redis",

@@ -65,7 +65,7 @@ function Outlook({ budget, standing, forecast }: Omit<BudgetBarProps, "name"> & 
 const TELLING_SHARE = 0.05;
 
 /** Spending at the end of the period at the present rate; null for rolling periods, and too early to tell. */
-export function forecastOf({ rolling }: Pick<Budget, "rolling">, standing: BudgetBarProps["standing"]): number | null {
+function forecastOf({ rolling }: Pick<Budget, "rolling">, standing: BudgetBarProps["standing"]): number | null {
   const [fromMs, untilMs] = [Date.parse(standing.from), Date.parse(standing.renewsAt)];
   const passed = (now() - fromMs) / (untilMs - fromMs);
   const spent = Number(standing.spentUsd);

@@ -11,7 +11,7 @@ import { AnyText, byName, listed, named, nullable, page, type Shape, Time } from
 import { accountOf, isoTime, listPage, oneOf, pageOf, paging, queryOf } from "../exchange.ts";
 import { type ApiRoute, get } from "../route.ts";
 
-const AlertEventSchema = named("AlertEvent", {
+export const AlertEventSchema = named("AlertEvent", {
   id: AnyText,
   kind: listed(ALERT_KIND_NAMES),
   severity: listed(SEVERITIES),

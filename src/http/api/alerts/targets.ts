@@ -44,9 +44,9 @@ const targetFields = {
   address: AnyText,
   createdAt: Time,
 };
-const AlertTargetSchema = named("AlertTarget", targetFields);
+export const AlertTargetSchema = named("AlertTarget", targetFields);
 /** The secret is in this response only. */
-const MadeAlertTargetSchema = named("MadeAlertTarget", { ...targetFields, secret: nullable(AnyText) });
+export const MadeAlertTargetSchema = named("MadeAlertTarget", { ...targetFields, secret: nullable(AnyText) });
 
 const settable = {
   kinds: optional(Type.Array(Type.Enum([...ALERT_KIND_NAMES]), { minItems: 1, uniqueItems: true })),
@@ -67,14 +67,14 @@ const AlertTargetChangeSchema = strict("AlertTargetChange", {
   ...settable,
 });
 
-const AlertTestSchema = named("AlertTest", {
+export const AlertTestSchema = named("AlertTest", {
   isTaken: Flag,
   status: nullable(Integer),
   // The receiver's own answer, or the reason why there is none.
   answer: AnyText,
 });
 
-const AlertMessageSchema = named("AlertMessage", {
+export const AlertMessageSchema = named("AlertMessage", {
   id: AnyText,
   kind: AnyText,
   text: AnyText,

@@ -41,6 +41,8 @@ const providerFields = {
   apiVersion: AsInFile("Azure: sent as `api-version`."),
   deployments: AsInFile("Azure: names of deployments by the ids of their models."),
   headers: AsInFile("Extra headers; their values are stored like keys."),
+  region: AsInFile("Clouds: the region that is called."),
+  signIn: AsInFile("Clouds: settings of the sign-in, without secrets."),
   regions: AsInFile("All places where it answers, such as eu, de or eu-central-1."),
   zeroRetention: AsInFile("True if the provider keeps no content of your requests."),
   timeouts: AsInFile("connectMs, firstByteMs, idleMs and totalMs."),

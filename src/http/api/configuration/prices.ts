@@ -172,13 +172,15 @@ export const PRICE_ROUTES: readonly ApiRoute[] = [
   post("checkPrices", "/api/prices/check", {
     summary: "Read the feeds and the providers' own lists of models now; six times per minute",
     access: "operator",
+    // What a check takes over is recorded where it is published.
+    isAudited: false,
     response: PricesSchema,
     async handle(_call, edge) {
-      const { limiter, now, settings, versions, log, priceChecks: checks, feedMsMax } = edge;
+      const { limiter, now, settings, versions, audit, log, priceChecks: checks, feedMsMax } = edge;
       const { allowed, retryAfterSeconds } = await limiter.admit("price check", CHECKS_PER_MINUTE, now());
       if (!allowed) throw tooManyChecks(retryAfterSeconds);
       const { checkAndAdopt } = await import("../../../gateway/operate/adopt-prices.ts");
-      const services = { versions, current: edge.services, checks, log, now };
+      const services = { versions, audit, current: edge.services, checks, log, now };
       const bounds = feedMsMax === undefined ? {} : { withinMs: feedMsMax };
       return writePrices(await checkAndAdopt({ prices: settings.prices, ...services, ...bounds }), edge);
     },

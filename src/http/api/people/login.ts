@@ -33,6 +33,7 @@ import {
   Time,
 } from "../../openapi/schema.ts";
 import * as TEXT from "../../text.ts";
+import { noteSignedIn } from "../audit/record.ts";
 import { isoTime } from "../exchange.ts";
 import { type ApiCall, type ApiRoute, del, get, post } from "../route.ts";
 
@@ -124,6 +125,7 @@ export const LOGIN_ROUTES: readonly ApiRoute[] = [
   post("signIn", "/api/session", {
     summary: "Sign in: sets the session cookie",
     changesNothing: true,
+    isAudited: true,
     access: "anyone",
     body: CredentialsSchema,
     example: { email: EMAIL, password: PASSWORD },
@@ -232,6 +234,7 @@ type Exchange = Pick<ApiCall, "request" | "reply">;
 
 /** From now on the browser is a known device of the user, also after the login. */
 export async function openLogin(user: User, { request, reply }: Exchange, { logins, now }: OperatorContext) {
+  noteSignedIn(user);
   setLoginCookie(request, reply, await logins.open(user));
   setDeviceCookie(request, reply, makeDeviceToken(user, now()));
 }

@@ -20,6 +20,7 @@ import {
 import { query } from "../../openapi/operation.ts";
 import { AnyText, listed, named, nullable, Time } from "../../openapi/schema.ts";
 import * as TEXT from "../../text.ts";
+import { noteRefused, noteSignedIn } from "../audit/record.ts";
 import { idOf, isoTime, missing, queryOf } from "../exchange.ts";
 import { type ApiCall, type ApiRoute, del, get, post, sentAs } from "../route.ts";
 import { openLogin } from "./login.ts";
@@ -86,6 +87,7 @@ export const SIGN_IN_ROUTES: readonly ApiRoute[] = [
     summary: "Come back from an identity provider: begins the session and opens the dashboard; for browsers",
     access: "anyone",
     parameters: [query("code", AnyText), query("state", AnyText)],
+    isAudited: true,
     status: 302,
     response: sentAs(),
     hasHead: false,
@@ -168,6 +170,7 @@ async function finish(call: ApiCall, edge: OperatorContext): Promise<FastifyRepl
     query: request.url.split("?")[1] ?? "",
     secret,
   });
+  noteSignedIn(user);
   if (!isLinked) {
     await openLogin(user, call, edge);
     setIdentityCookie(request, reply, { id, idToken });
@@ -186,6 +189,8 @@ async function orSignInPage(
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     const { code = "sign_in_failed", cause } = error.details;
+    // Without a sign-in under way, anybody could fill the audit log.
+    if (code !== "sign_in_expired" && signInSecretOf(request) !== undefined) noteRefused(code);
     log.warn({ event: "identity.sign_in_failed", requestId: request.id, code, err: cause }, error.message);
     return reply.redirect(`/#/sign-in?problem=${encodeURIComponent(code)}`, 302);
   }

@@ -61,6 +61,7 @@ export const USER_ROUTES: readonly ApiRoute[] = [
   post("invite", "/api/invitations", {
     summary: "Create an invitation link, valid for seven days; it is shown once and replaces an earlier one",
     access: "manage",
+    spansAccounts: true,
     body: NewInvitationSchema,
     example: { email: "ada@example.com", role: "member", accountId: "default" },
     status: 201,
@@ -88,6 +89,7 @@ export const USER_ROUTES: readonly ApiRoute[] = [
   get("listInvitations", "/api/invitations", {
     summary: "Invitations that nobody has accepted yet",
     access: "manage",
+    spansAccounts: true,
     parameters: paging,
     response: page(InvitationSchema),
     handle: ({ request }, { invitations }) =>
@@ -96,6 +98,7 @@ export const USER_ROUTES: readonly ApiRoute[] = [
   del("withdrawInvitation", "/api/invitations/:id", {
     summary: "Withdraw an invitation",
     access: "manage",
+    spansAccounts: true,
     async handle({ request }, { invitations }) {
       const id = idOf(request, "invitation");
       if (!(await invitations.delete(id, reachOf(request)))) throw missing("invitation", id);
@@ -104,6 +107,7 @@ export const USER_ROUTES: readonly ApiRoute[] = [
   get("listUsers", "/api/users", {
     summary: "Who may sign in",
     access: "manage",
+    spansAccounts: true,
     parameters: paging,
     response: page(UserSchema),
     handle: ({ request }, { users }) =>
@@ -112,6 +116,7 @@ export const USER_ROUTES: readonly ApiRoute[] = [
   patch("changeUser", "/api/users/:id", {
     summary: "Change a user's role or teams; the last operator, and for admins the last admin, keep their role",
     access: "manage",
+    spansAccounts: true,
     body: UserChangeSchema,
     example: { role: "viewer" },
     response: UserSchema,
@@ -131,6 +136,7 @@ export const USER_ROUTES: readonly ApiRoute[] = [
   post("makeResetLink", "/api/users/:id/reset", {
     summary: "Create a password reset link that works once, within a day; it is shown once",
     access: "manage",
+    spansAccounts: true,
     status: 201,
     response: ResetLinkSchema,
     async handle({ request }, edge) {
@@ -145,6 +151,7 @@ export const USER_ROUTES: readonly ApiRoute[] = [
   del("deleteUser", "/api/users/:id", {
     summary: "Delete a user, end their sessions and revoke their keys; the last operator stays",
     access: "manage",
+    spansAccounts: true,
     errors: [409],
     async handle({ request }, edge) {
       const { id } = await reachableUser(request, edge);

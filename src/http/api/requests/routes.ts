@@ -157,6 +157,8 @@ export const REQUEST_ROUTES: readonly ApiRoute[] = [
   }),
   // Feedback outlives the request, because the router learns from it later.
   post("markRequest", "/api/requests/:id/feedback", {
+    // The request keeps who said what.
+    isAudited: false,
     summary: "Report the correct tier of a request; a second report replaces the first",
     access: "manage",
     body: NewFeedbackSchema,

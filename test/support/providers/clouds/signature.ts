@@ -2,7 +2,8 @@
 // ends are here, the gateway's row and the check of the server.
 
 import { createHash, createHmac } from "node:crypto";
-import type { AuthRow, UnsignedRequest } from "../../../../src/providers/auth/schemes.ts";
+import type { UnsignedRequest } from "../../../../src/providers/auth/auth.ts";
+import type { AuthRow } from "../../../../src/providers/auth/schemes.ts";
 import type { ReceivedRequest } from "../fake-provider.ts";
 
 const SIGNED_HEADERS = ["content-type", "x-region"] as const;

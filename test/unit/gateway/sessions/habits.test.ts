@@ -81,27 +81,27 @@ describe("the outlook", () => {
 
   it("expects the thinking that a model did here, and of others what their effort costs by that measure", () => {
     const habits = createHabits();
-    expect(ask(habits).thinking("claude", "high", 3_000)).toBe(3_000);
-    converse(habits, [8, 8], { effort: "high", output: 400, thinking: 300 });
-    const { thinking, outputTokens } = ask(habits);
+    expect(ask(habits).thought("claude", "high", 3_000)).toBe(3_000);
+    converse(habits, [8, 8], { effort: "high", output: 400, thought: 300 });
+    const { thought, outputTokens } = ask(habits);
     expect(outputTokens).toBe(100);
-    expect(thinking("claude", "high", 3_000)).toBeGreaterThan(290);
-    expect(thinking("claude", "high", 3_000)).toBeLessThan(500);
-    expect(thinking("other", "max", 10_000)).toBeLessThan(2_500);
-    expect(thinking("other", null, 0)).toBe(0);
+    expect(thought("claude", "high", 3_000)).toBeGreaterThan(290);
+    expect(thought("claude", "high", 3_000)).toBeLessThan(500);
+    expect(thought("other", "max", 10_000)).toBeLessThan(2_500);
+    expect(thought("other", null, 0)).toBe(0);
   });
 
   it("takes no count of thinking for no thinking, unless the model was seen to think", () => {
     const [silent, spoken] = [createHabits(), createHabits()];
-    converse(silent, [9, 9], { effort: "high", output: 400, thinking: 0 });
-    expect(ask(silent).thinking("claude", "high", 3_000)).toBe(3_000);
-    spoken.note(turn({ effort: "high", output: 400, thinking: 300 }), undefined);
-    const before = ask(spoken).thinking("claude", "high", 3_000);
-    converse(spoken, [9, 9], { effort: "high", output: 400, thinking: 0 });
-    expect(ask(spoken).thinking("claude", "high", 3_000)).toBeLessThan(before / 2);
+    converse(silent, [9, 9], { effort: "high", output: 400, thought: 0 });
+    expect(ask(silent).thought("claude", "high", 3_000)).toBe(3_000);
+    spoken.note(turn({ effort: "high", output: 400, thought: 300 }), undefined);
+    const before = ask(spoken).thought("claude", "high", 3_000);
+    converse(spoken, [9, 9], { effort: "high", output: 400, thought: 0 });
+    expect(ask(spoken).thought("claude", "high", 3_000)).toBeLessThan(before / 2);
     // One that is asked for nothing may think as well.
-    spoken.note(turn({ model: "free", output: 900, thinking: 800 }), undefined);
-    expect(ask(spoken).thinking("free", null, 0)).toBeGreaterThan(200);
+    spoken.note(turn({ model: "free", output: 900, thought: 800 }), undefined);
+    expect(ask(spoken).thought("free", null, 0)).toBeGreaterThan(200);
   });
 
   it("prices turns at the band of a prompt that is as long as theirs", () => {

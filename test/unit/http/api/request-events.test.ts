@@ -37,7 +37,10 @@ async function startServer(streamsMax = 10, streamsPerAccountMax = 10) {
   const server = fastify({ exposeHeadRoutes: true });
   server.decorateRequest("identity", null);
   server.setErrorHandler((error, request, reply) => sendError(toGatewayError(error), request, reply));
-  registerRoute(server, edge, eventsRoute({ checkMs: 20, streamsMax, streamsPerAccountMax }));
+  registerRoute(server, edge, {
+    route: eventsRoute({ checkMs: 20, streamsMax, streamsPerAccountMax }),
+    routes: [],
+  });
   servers.push(server);
   const url = `${await server.listen({ host: "127.0.0.1", port: 0 })}/api/events`;
   const open = (query = "") => openEvents(`${url}${query}`, { authorization: "Bearer secret" });

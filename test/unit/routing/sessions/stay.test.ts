@@ -382,7 +382,7 @@ describe("a conversation at a chain of several models", () => {
     expect(decided(NEW, null)).toBe("short");
     expect(decided(NEW, 300)).toBe("long");
     const habit = { next: 0.9, ahead: 4, outputTokens: 200, steady: 1, alive: () => 0.9, cacheOf: () => ({ hit: 1 }) };
-    const seldom = { ...NEW, habit: { ...habit, thinking: () => 20 } };
+    const seldom = { ...NEW, habit: { ...habit, thought: () => 20 } };
     expect(decided(seldom, null)).toBe("long");
   });
 
