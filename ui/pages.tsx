@@ -7,7 +7,8 @@ import { Empty, Skeleton } from "./kit/states.tsx";
 import { NotFound } from "./pages/not-found/index.tsx";
 import type { OTHER_PAGES } from "./pages/other-pages.ts";
 import { Overview } from "./pages/overview/index.tsx";
-import { place } from "./router.ts";
+import { go, hrefTo, place } from "./router.ts";
+import { openPages } from "./session.ts";
 import { signal } from "./signal.ts";
 import * as TEXT from "./text.ts";
 
@@ -25,10 +26,18 @@ export async function loadPages(): Promise<void> {
 export function Page() {
   const page = pageAt(place.value.path);
   if (page === null) return <NotFound />;
+  if (!openPages().includes(page)) return <NotAllowed isStart={page.name === "overview"} />;
   if (page.name === "overview") return <Overview />;
   if (others.value === false) return <Unloadable />;
   const Component = others.value?.[page.name];
   return Component === undefined ? <Skeleton rows={8} /> : <Component />;
+}
+
+/** The start page leads to the first page that the role opens. */
+function NotAllowed({ isStart }: { readonly isStart: boolean }) {
+  const [first] = openPages();
+  if (isStart && first !== undefined) queueMicrotask(() => go(hrefTo(first.path), { replace: true }));
+  return isStart ? <Skeleton /> : <Empty title={TEXT.notAllowed} />;
 }
 
 /** Stands for a page whose code did not come: the network is down, or an upgrade brought files of other names. */

@@ -1,10 +1,10 @@
 // The command palette (⌘K): pages, keys, profiles, models, actions, and any request by its id.
 
 import { useId, useState } from "preact/hooks";
-import { DASHBOARD_PAGES } from "../src/http/pages/dashboard-pages.ts";
 import { useLoad } from "./api.ts";
 import { Dialog } from "./kit/dialog.tsx";
 import { go, hrefTo } from "./router.ts";
+import { openPages } from "./session.ts";
 import * as TEXT from "./text.ts";
 import { setTheme } from "./theme.ts";
 import type { KeyPage, List, Model, Profile } from "./types.ts";
@@ -117,7 +117,7 @@ function useEntries(words: string): readonly Entry[] {
     act: () => setTheme(name),
   }));
   const all = [
-    ...DASHBOARD_PAGES.map(({ path, title }) => to("page", title, hrefTo(path))),
+    ...openPages().map(({ path, title }) => to("page", title, hrefTo(path))),
     to("action", TEXT.createKey, hrefTo("/keys", { new: "1" })),
     to("action", TEXT.addCredits, hrefTo("/credits", { new: "1" })),
     to("action", TEXT.createProfile, hrefTo("/profiles/new")),

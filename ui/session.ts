@@ -1,5 +1,6 @@
 // The session: who is signed in, and what the gateway says about itself.
 
+import { DASHBOARD_PAGES } from "../src/http/pages/dashboard-pages.ts";
 import { type ApiError, call, forgetResponses, isSignedOut } from "./api.ts";
 import { advanceRange } from "./range.ts";
 import { signal } from "./signal.ts";
@@ -46,6 +47,16 @@ export async function signOut(): Promise<void> {
 /** A command as it is typed on the server, such as `npm start -- route` in a clone. */
 export function serverCommand(args: string): string {
   return `${session.value?.commandPrefix ?? "switchyard"} ${args}`;
+}
+
+/** Tells whether the user's role allows this. Like `isOperator`, it only hides what the server would reject anyway. */
+export function may(permission: string): boolean {
+  return session.value?.user?.permissions.includes(permission) === true;
+}
+
+/** The pages that the user may open. */
+export function openPages(): readonly (typeof DASHBOARD_PAGES)[number][] {
+  return DASHBOARD_PAGES.filter((page) => !("needs" in page) || may(page.needs));
 }
 
 /** Tells whether the user is an operator. This only hides what the server would reject anyway. */

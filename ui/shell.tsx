@@ -15,7 +15,7 @@ import { Toasts } from "./kit/toast.tsx";
 import { Palette } from "./palette.tsx";
 import { go, hrefTo, leave, leavingFor, place, setQuery } from "./router.ts";
 import { LOW_DAYS, runwayText } from "./runway.ts";
-import { isOperator, session, signOut } from "./session.ts";
+import { isOperator, may, openPages, session, signOut } from "./session.ts";
 import { useSignal } from "./signal.ts";
 import * as TEXT from "./text.ts";
 import { setTheme, theme } from "./theme.ts";
@@ -92,7 +92,7 @@ function Unsaved() {
 /** `g` and then a letter opens a page. Alone, the letter belongs to the page that is shown. */
 function chords(): Shortcuts {
   return Object.fromEntries(
-    DASHBOARD_PAGES.map(({ key, path }) => [
+    openPages().map(({ key, path }) => [
       key,
       () => {
         if (isChordArmed()) go(hrefTo(path));
@@ -101,8 +101,6 @@ function chords(): Shortcuts {
   );
 }
 
-/** The headings of the navigation, in the order of the pages. */
-const GROUPS = [...new Set(DASHBOARD_PAGES.map(({ group }) => group))];
 /** Pages with a place in the bar of a phone. */
 const PHONE_PAGES: ReadonlySet<string> = new Set(["overview", "requests", "playground", "keys"]);
 
@@ -131,21 +129,25 @@ function Rail() {
 
 /** Every page under the heading of its group. */
 function PageLinks({ current }: { readonly current: ReturnType<typeof pageAt> }) {
+  const open = openPages();
+  const groups = [...new Set(open.map(({ group }) => group))];
   return (
     <>
-      {GROUPS.map((group) => (
+      {groups.map((group) => (
         <div key={group} class="rail-group">
           {group !== "" && <span>{group}</span>}
-          {DASHBOARD_PAGES.filter((page) => page.group === group).map((page) => (
-            <a
-              key={page.path}
-              href={hrefTo(page.path)}
-              aria-current={page === current ? "page" : undefined}
-              class={PHONE_PAGES.has(page.name) ? undefined : "wide"}
-            >
-              <Labelled icon={page.icon} text={page.title} />
-            </a>
-          ))}
+          {open
+            .filter((page) => page.group === group)
+            .map((page) => (
+              <a
+                key={page.path}
+                href={hrefTo(page.path)}
+                aria-current={page === current ? "page" : undefined}
+                class={PHONE_PAGES.has(page.name) ? undefined : "wide"}
+              >
+                <Labelled icon={page.icon} text={page.title} />
+              </a>
+            ))}
         </div>
       ))}
     </>
@@ -185,7 +187,7 @@ const THEME_MARKS = { system: "◐", light: "☀", dark: "☾" } as const;
 
 /** Search, account, balance, theme and user. Below it, what makes requests fail now. */
 function TopBar({ onSearch }: { readonly onSearch: () => void }) {
-  const credits = useLoad<Credits>("/api/credits", { everyMs: BALANCE_EVERY_MS });
+  const credits = useLoad<Credits>(may("readMoney") ? "/api/credits" : null, { everyMs: BALANCE_EVERY_MS });
   const days = useRunway(credits.data)?.days;
   // Held credits are not available: requests fail before the posted balance reaches zero.
   const isMetered = credits.data?.billingMode === "metered";
@@ -218,17 +220,7 @@ function TopBar({ onSearch }: { readonly onSearch: () => void }) {
               {TEXT.sandbox}
             </span>
           ))}
-        <a
-          class={`chip balance ${isBroke ? "bad" : ""}`}
-          href={hrefTo("/credits")}
-          title={balanceTitle(credits.data, days)}
-        >
-          <span class="hidden">{TEXT.balance} </span>
-          {isMetered ? TEXT.metered : usd(credits.data?.availableUsd)}
-          {!isMetered && days != null && days > 0 && (
-            <span class={`runway ${days < LOW_DAYS ? "caution" : ""}`}>{runwayText(days, true)}</span>
-          )}
-        </a>
+        {may("readMoney") && <Balance credits={credits.data} isBroke={isBroke} days={days ?? null} />}
         <button
           type="button"
           class="button quiet icon"
@@ -241,6 +233,25 @@ function TopBar({ onSearch }: { readonly onSearch: () => void }) {
       </header>
       <Banners availableUsd={credits.data === null || isMetered ? null : Number(credits.data.availableUsd)} />
     </>
+  );
+}
+
+interface BalanceProps {
+  readonly credits: Credits | null;
+  readonly isBroke: boolean;
+  readonly days: number | null;
+}
+
+function Balance({ credits, isBroke, days }: BalanceProps) {
+  const isMetered = credits?.billingMode === "metered";
+  return (
+    <a class={`chip balance ${isBroke ? "bad" : ""}`} href={hrefTo("/credits")} title={balanceTitle(credits, days)}>
+      <span class="hidden">{TEXT.balance} </span>
+      {isMetered ? TEXT.metered : usd(credits?.availableUsd)}
+      {!isMetered && days != null && days > 0 && (
+        <span class={`runway ${days < LOW_DAYS ? "caution" : ""}`}>{runwayText(days, true)}</span>
+      )}
+    </a>
   );
 }
 

@@ -78,3 +78,5 @@ export const discard = "Discard";
 
 // usage.ts
 export const otherGroup = "Other";
+
+export const notAllowed = "Your role does not open this page. Ask an admin of your organisation.";

@@ -18,7 +18,8 @@ import type { ConfigurationSchema } from "../src/http/api/configuration/versions
 import type { CreditsSchema } from "../src/http/api/credits.ts";
 import type { FoundServerSchema } from "../src/http/api/discovery.ts";
 import type { ExploreSchema } from "../src/http/api/explore.ts";
-import type { CreatedKeySchema, KeyPageSchema, KeySchema, ListedKeySchema } from "../src/http/api/keys.ts";
+import type { KeySchema, ListedKeySchema } from "../src/http/api/key-json.ts";
+import type { CreatedKeySchema, KeyPageSchema } from "../src/http/api/keys.ts";
 import type { LedgerDaySchema, LedgerLineSchema, LedgerMonthSchema } from "../src/http/api/ledger.ts";
 import type { CatalogModelSchema } from "../src/http/api/models.ts";
 import type { OutcomesSchema } from "../src/http/api/outcomes.ts";

@@ -79,6 +79,8 @@ export const SECTIONS = [
       { text: "Deployment", link: "/operate/deployment" },
       { text: "Budgets", link: "/operate/budgets" },
       { text: "Single sign-on", link: "/operate/single-sign-on" },
+      { text: "Teams", link: "/operate/teams" },
+      { text: "Roles", link: "/operate/roles" },
       { text: "Clouds", link: "/operate/clouds" },
       { text: "Keep prices up to date", link: "/operate/price-feeds" },
       { text: "More than one process", link: "/operate/scaling" },

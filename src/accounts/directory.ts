@@ -1,7 +1,7 @@
 // Keys, profiles, budgets and billing modes in memory, so that a request is admitted without touching the database. One revision number tells
 // whether they are current. It is polled, and read when a change is announced; if it moved, everything is read again.
 
-import type { AccountStore, BillingMode, Profile, ProfileStore } from "../core/accounts.ts";
+import type { AccountStore, BillingMode, Profile, ProfileStore, Team, TeamStore } from "../core/accounts.ts";
 import type { Budget, BudgetStore } from "../core/budgets/budget.ts";
 import type { KeyRecord, KeyStore } from "../core/keys.ts";
 import type { Log } from "../core/log.ts";
@@ -10,6 +10,10 @@ export interface Directory {
   keyByHash(hash: string): KeyRecord | undefined;
   keyById(id: string): KeyRecord | undefined;
   profile(id: string): Profile | undefined;
+  team(id: string): Team | undefined;
+  teamNamed(accountId: string, name: string): Team | undefined;
+  /** A team with this profile as its default. */
+  teamWithProfile(profileId: string): Team | undefined;
   /** Undefined where the account has no mode of its own. */
   billingMode(accountId: string): BillingMode | undefined;
   /** Undefined where the account has none. */
@@ -17,6 +21,8 @@ export interface Directory {
   putKey(...keys: readonly KeyRecord[]): void;
   putProfile(profile: Profile): void;
   dropProfile(id: string): void;
+  /** Tells other processes of a change that was written here, and reads it. */
+  changed(): Promise<void>;
   /** Something that is read again was changed by this process, so that others read it too. */
   noteChange(): void;
   /** Resolves when memory is at least as new as the database was at the time of the call. */
@@ -32,6 +38,7 @@ export interface DirectoryOptions {
   readonly accounts: Pick<AccountStore, "billingModes">;
   readonly keys: KeyStore;
   readonly profiles: ProfileStore;
+  readonly teams: Pick<TeamStore, "all">;
   /** Left out by commands, which admit no requests. */
   readonly budgets?: Pick<BudgetStore, "all">;
   readonly log: Log;
@@ -46,15 +53,7 @@ const NO_BUDGETS: Pick<BudgetStore, "all"> = { all: async () => [] };
 const POLL_MS = 2_000;
 
 export function createDirectory(options: DirectoryOptions): Directory {
-  const {
-    accounts,
-    keys,
-    profiles,
-    budgets = NO_BUDGETS,
-    log,
-    pollMs = POLL_MS,
-    onChanged = () => undefined,
-  } = options;
+  const { keys, budgets = NO_BUDGETS, log, pollMs = POLL_MS, onChanged = () => undefined } = options;
   const memory = createMemory(onChanged);
   let seenRevision: number | null = null;
   let isReachable = true;
@@ -63,7 +62,7 @@ export function createDirectory(options: DirectoryOptions): Directory {
   const check = async (): Promise<void> => {
     const revision = await keys.revision();
     if (revision === seenRevision) return;
-    seenRevision = await readEverything(memory, { accounts, keys, profiles, budgets, revision });
+    seenRevision = await readEverything(memory, { ...options, budgets, revision });
   };
   const catchUp = oneAtATime(check);
   const poll = async (): Promise<void> => {
@@ -85,11 +84,19 @@ export function createDirectory(options: DirectoryOptions): Directory {
     keyByHash: (hash) => memory.keysByHash.get(hash),
     keyById: (id) => memory.keysById.get(id),
     profile: (id) => memory.profiles.get(id),
+    team: (id) => memory.teams.get(id),
+    teamNamed: (accountId, name) =>
+      [...memory.teams.values()].find((team) => team.accountId === accountId && team.name === name),
+    teamWithProfile: (id) => [...memory.teams.values()].find(({ profileId }) => profileId === id),
     billingMode: (accountId) => memory.billingModes.get(accountId),
     budgets: (accountId) => memory.budgets.get(accountId),
     putKey: memory.putKey,
     putProfile: memory.putProfile,
     dropProfile: memory.dropProfile,
+    changed: () => {
+      memory.noteChange();
+      return catchUp();
+    },
     noteChange: memory.noteChange,
     catchUp,
     nudge: () => {
@@ -110,6 +117,7 @@ interface Memory {
   keysByHash: Map<string, KeyRecord>;
   keysById: Map<string, KeyRecord>;
   profiles: Map<string, Profile>;
+  teams: ReadonlyMap<string, Team>;
   billingModes: ReadonlyMap<string, BillingMode>;
   /** By the id of their account. */
   budgets: ReadonlyMap<string, readonly Budget[]>;
@@ -130,6 +138,7 @@ function createMemory(onChanged: () => void): Memory {
     keysByHash: new Map(),
     keysById: new Map(),
     profiles: new Map(),
+    teams: new Map(),
     billingModes: new Map(),
     budgets: new Map(),
     changes: 0,
@@ -153,16 +162,14 @@ function createMemory(onChanged: () => void): Memory {
   return memory;
 }
 
-interface ReadContext extends Required<Pick<DirectoryOptions, "accounts" | "keys" | "profiles" | "budgets">> {
+interface ReadContext extends Required<Pick<DirectoryOptions, "accounts" | "keys" | "profiles" | "teams" | "budgets">> {
   /** The revision from before the read began. */
   readonly revision: number;
 }
 
 /** Returns the revision that memory now corresponds to. */
-async function readEverything(
-  memory: Memory,
-  { accounts, keys, profiles, budgets, revision }: ReadContext,
-): Promise<number> {
+async function readEverything(memory: Memory, context: ReadContext): Promise<number> {
+  const { accounts, keys, profiles, teams, budgets, revision } = context;
   for (let seen = revision; ; ) {
     const changesBefore = memory.changes;
     const billingModes = await accounts.billingModes();
@@ -170,9 +177,14 @@ async function readEverything(
     // Keys first: the profile of a key was made before it, so the second read contains it.
     const keyRows = await keys.all();
     const profileRows = await profiles.all();
+    const teamRows = await teams.all();
     const profilesById = new Map(profileRows.map((profile) => [profile.id, profile]));
-    // Unless the key was given another profile and the old one deleted between the two reads.
-    const hasOrphan = keyRows.some(({ profileId }) => profileId !== null && !profilesById.has(profileId));
+    const teamsById = new Map(teamRows.map((team) => [team.id, team]));
+    // Unless the key was given another profile or team and the old one deleted between the two reads.
+    const hasOrphan = keyRows.some(
+      ({ profileId, teamId }) =>
+        (profileId !== null && !profilesById.has(profileId)) || (teamId !== null && !teamsById.has(teamId)),
+    );
     const newest = hasOrphan ? await keys.revision() : seen;
     const isWhole = newest === seen && memory.changes === changesBefore;
     seen = newest;
@@ -180,6 +192,7 @@ async function readEverything(
     memory.keysByHash = new Map(keyRows.map((key) => [key.hash, key]));
     memory.keysById = new Map(keyRows.map((key) => [key.id, key]));
     memory.profiles = profilesById;
+    memory.teams = teamsById;
     memory.billingModes = billingModes;
     memory.budgets = byAccount(budgetRows);
     return seen;

@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import type { Page } from "../core/accounts.ts";
 import { GatewayError } from "../core/errors.ts";
-import type { Invitation, InvitationStore, User, UserRole, UserStore } from "../core/people.ts";
+import type { Invitation, InvitationStore, PeopleFilter, User, UserRole, UserStore } from "../core/people.ts";
 import { UniqueViolation } from "../core/store-errors.ts";
 import { DEFAULT_ACCOUNT } from "./accounts.ts";
 import { checkPassword, type Passwords } from "./passwords.ts";
@@ -19,14 +19,16 @@ export interface Invitations {
   /** The invitation of a link that still works. Throws the same error for every other. */
   read(token: string): Promise<Invitation>;
   accept(given: { readonly token: string; readonly password: string }): Promise<User>;
-  list(page: Page): Promise<readonly Invitation[]>;
-  delete(id: string): Promise<boolean>;
+  /** Lists those of one account, or of all. */
+  list(page: Page, only?: PeopleFilter): Promise<readonly Invitation[]>;
+  delete(id: string, only?: PeopleFilter): Promise<boolean>;
 }
 
 interface NewInvitation {
   readonly email: string;
   readonly role: UserRole;
   readonly accountId: string;
+  readonly teamIds: readonly string[];
   readonly invitedBy: string;
 }
 
@@ -56,17 +58,18 @@ export function createInvitations({ store, users, passwords, now = Date.now }: I
   };
   const redeem = async (invitation: Invitation, email: string, password: string): Promise<User> => {
     checkPassword(password, email, "password");
-    const { role, accountId } = invitation;
+    const { role, accountId, teamIds } = invitation;
     const id = `user_${randomBytes(12).toString("hex")}`;
     const passwordHash = await passwords.hash(password);
-    const user: User = { id, email, role, accountId, passwordHash, createdAtMs: now(), lastSignInAtMs: null };
+    const grant = { role, accountId, teamIds };
+    const user: User = { id, email, ...grant, passwordHash, createdAtMs: now(), lastSignInAtMs: null };
     if (!(await unlessTaken(store.redeem(invitation, user)))) throw invalidLink();
     return user;
   };
   return {
     prepareSetup: async () => {
       if (await users.hasOperator()) return null;
-      const wanted = { kind: "setup", email: "", role: "operator", accountId: DEFAULT_ACCOUNT } as const;
+      const wanted = { kind: "setup", email: "", role: "operator", accountId: DEFAULT_ACCOUNT, teamIds: [] } as const;
       return (await issue({ ...wanted, invitedBy: "", expiresAtMs: null })).token;
     },
     setUp: async ({ token, email, password }) => {
@@ -84,8 +87,8 @@ export function createInvitations({ store, users, passwords, now = Date.now }: I
       const invitation = await find(token, "invitation");
       return redeem(invitation, invitation.email, password);
     },
-    list: (page) => store.list(page),
-    delete: (id) => store.delete(id),
+    list: (page, only) => store.list(page, only),
+    delete: (id, only) => store.delete(id, only),
   };
 }
 

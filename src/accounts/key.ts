@@ -4,6 +4,7 @@ import { hash, randomBytes } from "node:crypto";
 import { GatewayError } from "../core/errors.ts";
 import type { KeyChange, KeyRecord, SpendReset } from "../core/keys.ts";
 import { checkedName } from "../core/names.ts";
+import { BatchRejected } from "../core/store-errors.ts";
 import type { Directory } from "./directory.ts";
 
 const KEY_PREFIX = "sk-service-";
@@ -39,6 +40,8 @@ export interface NewKey {
   readonly accountId: string;
   readonly name: string;
   readonly profileId?: string | null;
+  readonly teamId?: string | null;
+  readonly memberId?: string | null;
   readonly requestsPerMinute?: number | null;
   readonly spendLimitNano?: bigint | null;
   readonly spendReset?: SpendReset;
@@ -50,15 +53,15 @@ export interface NewKey {
 /** A key that stands for the holder of an identity provider's tokens. Nobody knows a text with its hash. */
 export interface DerivedKey extends Pick<KeyRecord, "id" | "accountId" | "name" | "hash" | "prefix"> {
   /** Fields that claims decide. Everything else can be changed like that of other keys. */
-  readonly settings: Partial<Pick<KeyRecord, "profileId" | "requestsPerMinute">>;
+  readonly settings: Partial<Pick<KeyRecord, "profileId" | "teamId" | "requestsPerMinute">>;
 }
 
 /** A profile that does not exist is refused with each request, as for any key. */
 export function toDerivedRecord({ settings, ...wanted }: DerivedKey, atMs: number): KeyRecord {
-  const { profileId = null, requestsPerMinute = null } = settings;
+  const { profileId = null, teamId = null, requestsPerMinute = null } = settings;
   return {
     ...wanted,
-    ...{ profileId, requestsPerMinute, spendLimitNano: null, spendReset: "never" },
+    ...{ profileId, teamId, memberId: null, requestsPerMinute, spendLimitNano: null, spendReset: "never" },
     ...{ expiresAtMs: null, revokedAtMs: null, lastUsedAtMs: null, createdAtMs: atMs },
   };
 }
@@ -76,8 +79,9 @@ interface RuleContext {
 /** The record of a new key with this text. Throws when a field breaks a rule. */
 export async function toKeyRecord(wanted: NewKey, text: string, context: RuleContext): Promise<KeyRecord> {
   const { accountId, profileId = null, requestsPerMinute = null, expiresAtMs = null } = wanted;
-  const { spendLimitNano = null, spendReset = "never" } = wanted;
-  const fields = { name: wanted.name, profileId, requestsPerMinute, spendLimitNano, spendReset, expiresAtMs };
+  const { spendLimitNano = null, spendReset = "never", teamId = null, memberId = null } = wanted;
+  const limits = { requestsPerMinute, spendLimitNano, spendReset, expiresAtMs };
+  const fields = { name: wanted.name, profileId, teamId, memberId, ...limits };
   return {
     ...(await checkedChange(fields, accountId, context)),
     id: wanted.id ?? newKeyId(),
@@ -106,6 +110,7 @@ export async function checkedChange<Change extends KeyChange>(
   ensure(spendLimitNano === null || spendLimitNano >= 0n, "spendLimitUsd", "A spend limit cannot be negative.");
   ensure(expiresAtMs === null || expiresAtMs > atMs, "expiresAt", "The expiry must be in the future.");
   await ensureProfile(directory, accountId, profileId);
+  await ensureTeam(directory, accountId, change.teamId ?? null);
   return name === undefined ? change : { ...change, name };
 }
 
@@ -128,6 +133,24 @@ async function ensureProfile(directory: Directory, accountId: string, profileId:
     "profile",
     `The account has no profile "${profileId}". Create it first, or leave the profile out.`,
   );
+}
+
+async function ensureTeam(directory: Directory, accountId: string, teamId: string | null): Promise<void> {
+  if (teamId === null) return;
+  if (directory.team(teamId) === undefined) await directory.catchUp();
+  const message = `The account has no team "${teamId}". Create it first, or leave the team out.`;
+  ensure(directory.team(teamId)?.accountId === accountId, "team", message);
+}
+
+/** Turns the refusal of the store into the error for it: the rest was checked from memory. */
+export async function ensureOwners<T>(written: Promise<T>): Promise<T> {
+  try {
+    return await written;
+  } catch (error) {
+    if (!(error instanceof BatchRejected)) throw error;
+    const message = "The account has no such member or team. List them with /api/users and /api/teams.";
+    throw new GatewayError("badRequest", message, { param: "member" });
+  }
 }
 
 function ensure(isMet: boolean, param: string, message: string): void {

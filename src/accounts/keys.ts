@@ -1,7 +1,7 @@
 // API keys: create, list, change, revoke and rotate them, and verify them on every request from memory. Behaviour 3.
 
 import { timingSafeEqual } from "node:crypto";
-import type { Page, Profile } from "../core/accounts.ts";
+import type { Page, Profile, Team, TeamBounds } from "../core/accounts.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { KeyChange, KeyRecord, KeySearch, KeyStatus, KeyStore } from "../core/keys.ts";
 import type { Log } from "../core/log.ts";
@@ -12,6 +12,7 @@ import {
   checkedChange,
   type DerivedKey,
   ensureLimited,
+  ensureOwners,
   hashKeyText,
   isDerived,
   isKeyShaped,
@@ -23,7 +24,13 @@ import {
 } from "./key.ts";
 
 export type Verification =
-  | { readonly state: "ok"; readonly key: KeyRecord; readonly profile: Profile | null }
+  /** `bounds`: of the key's team and of the team around it. */
+  | {
+      readonly state: "ok";
+      readonly key: KeyRecord;
+      readonly profile: Profile | null;
+      readonly bounds: readonly TeamBounds[];
+    }
   | { readonly state: "unknown" }
   | { readonly state: "profile-deleted" };
 
@@ -100,7 +107,7 @@ export function createKeys({ store, directory, log, now = Date.now, flushMs = 60
       ensureLimited(wanted, wanted.spendLimitNano ?? null);
       const text = makeKeyText();
       const key = await toKeyRecord(wanted, text, { directory, atMs: now() });
-      await store.insert(key);
+      await ensureOwners(store.insert(key));
       directory.putKey(key);
       return { key, text };
     },
@@ -164,10 +171,14 @@ async function deriveKey(writer: KeyWriter, wanted: DerivedKey): Promise<void> {
     }
     return;
   }
-  const { profileId = known.profileId, requestsPerMinute = known.requestsPerMinute } = wanted.settings;
-  const isSame = profileId === known.profileId && requestsPerMinute === known.requestsPerMinute;
-  if (isSame || keyStatus(known, atMs) !== "active") return;
-  const changed = await store.update(known.accountId, known.id, { profileId, requestsPerMinute });
+  const { profileId, teamId, requestsPerMinute } = { ...known, ...wanted.settings };
+  const isSame = [
+    profileId === known.profileId,
+    teamId === known.teamId,
+    requestsPerMinute === known.requestsPerMinute,
+  ];
+  if (!isSame.includes(false) || keyStatus(known, atMs) !== "active") return;
+  const changed = await store.update(known.accountId, known.id, { profileId, teamId, requestsPerMinute });
   if (changed !== null) directory.putKey(changed);
 }
 
@@ -193,7 +204,7 @@ async function changeKey(writer: KeyWriter, { accountId, id, change }: WantedCha
   if (old === null) return null;
   ensureLimited(change, change.spendLimitNano === undefined ? old.spendLimitNano : change.spendLimitNano);
   const checked = await checkedChange(withoutReset(change), accountId, writer);
-  const changed = await writer.store.update(accountId, id, checked);
+  const changed = await ensureOwners(writer.store.update(accountId, id, checked));
   if (changed === null) throw notActive(UNCHANGEABLE);
   return changed;
 }
@@ -217,7 +228,7 @@ async function rotateKey(writer: KeyWriter, { accountId, id, graceMs }: WantedRo
   const expiresAtMs = Math.min(old.expiresAtMs ?? Number.POSITIVE_INFINITY, atMs + graceMs);
   // Without grace it ends whatever the clock says: one that is set back, or behind in another process, revives no key.
   const revokedAtMs = graceMs === 0 ? atMs : null;
-  await store.insert(key, { id, expiresAtMs, revokedAtMs });
+  await ensureOwners(store.insert(key, { id, expiresAtMs, revokedAtMs }));
   directory.putKey(key);
   directory.putKey({ ...old, expiresAtMs, revokedAtMs });
   return { key, text };
@@ -257,10 +268,22 @@ function find(directory: Directory, hash: string): KeyRecord | undefined {
 
 function judgeKey(key: KeyRecord, directory: Directory, atMs: number): Verification {
   if (keyStatus(key, atMs) !== "active") return UNKNOWN;
-  if (key.profileId === null) return { state: "ok", key, profile: null };
-  const profile = directory.profile(key.profileId);
+  const teams = key.teamId === null ? NO_TEAMS : teamsOf(key.teamId, directory);
+  const profileId = key.profileId ?? teams.find((team) => team.profileId !== null)?.profileId ?? null;
+  if (profileId === null) return { state: "ok", key, profile: null, bounds: teams };
+  const profile = directory.profile(profileId);
   if (profile === undefined || profile.accountId !== key.accountId) return { state: "profile-deleted" };
-  return { state: "ok", key, profile };
+  return { state: "ok", key, profile, bounds: teams };
+}
+
+const NO_TEAMS: readonly Team[] = [];
+
+/** The team, then the team around it. */
+function teamsOf(id: string, directory: Directory): readonly Team[] {
+  const team = directory.team(id);
+  if (team === undefined) return NO_TEAMS;
+  const parent = team.parentId === null ? undefined : directory.team(team.parentId);
+  return parent === undefined ? [team] : [team, parent];
 }
 
 function notActive(consequence: string): GatewayError {

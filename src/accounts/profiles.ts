@@ -57,6 +57,11 @@ export function createProfiles({ store, directory, now = Date.now }: ProfilesOpt
     directory.putProfile(profile);
     return profile;
   };
+  const ensureNoDefault = async (id: string): Promise<void> => {
+    await directory.catchUp();
+    const team = directory.teamWithProfile(id);
+    if (team !== undefined) throw isDefault(team.name);
+  };
   return {
     create: async (accountId, content) => {
       const atMs = now();
@@ -70,6 +75,7 @@ export function createProfiles({ store, directory, now = Date.now }: ProfilesOpt
     setShadow: (accountId, id, shadow) => change({ accountId, id }, { shadow }, store.setShadow),
     delete: async (accountId, id, keysTo) => {
       if (keysTo === id) throw noTargetProfile(keysTo);
+      if (keysTo === undefined) await ensureNoDefault(id);
       const outcome = await store.delete(accountId, id, keysTo);
       if (outcome === "heir-missing") throw noTargetProfile(String(keysTo));
       // Memory takes over both changes at once: a moved key is never without a profile.
@@ -84,6 +90,11 @@ export function createProfiles({ store, directory, now = Date.now }: ProfilesOpt
       return profile?.accountId === accountId ? shownName(profile.name) : null;
     },
   };
+}
+
+function isDefault(team: string): GatewayError {
+  const message = `This is the default profile of the team "${shownName(team)}". Name another one in 'keysTo', or none.`;
+  return new GatewayError("conflict", message, { code: "profile_in_use", param: "keysTo" });
 }
 
 function noTargetProfile(id: string): GatewayError {

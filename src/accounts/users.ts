@@ -2,8 +2,17 @@
 
 import type { Page } from "../core/accounts.ts";
 import { GatewayError } from "../core/errors.ts";
-import { hasPassword, type User, type UserStore } from "../core/people.ts";
+import {
+  type ChangeOptions,
+  hasPassword,
+  type PeopleFilter,
+  type User,
+  type UserGrant,
+  type UserRole,
+  type UserStore,
+} from "../core/people.ts";
 import { knownDevice } from "./devices.ts";
+import type { Directory } from "./directory.ts";
 import { createSignInLimiter, type SignInLimit, type SignInLimiter } from "./limits/sign-ins.ts";
 import { networkOf } from "./limits/wrong-keys.ts";
 import type { SignedIn } from "./logins.ts";
@@ -24,11 +33,17 @@ export interface Users {
   /** Ends the user's other logins. Returns the user with the new password. */
   changePassword(signedIn: SignedIn, change: PasswordChange): Promise<User>;
   byEmail(email: string): Promise<User | null>;
-  list(page: Page): Promise<readonly User[]>;
-  /** False when there is no such user. */
-  delete(id: string): Promise<boolean>;
+  byId(id: string): Promise<User | null>;
+  /** Lists those of one account, or of all. */
+  list(page: Page, only?: PeopleFilter): Promise<readonly User[]>;
+  /** Returns null when there is no such user. Throws where the last operator would be demoted, or with `keepsAdmin` the last admin. */
+  change(id: string, grant: UserGrant, options?: KeepOptions): Promise<User | null>;
+  /** False when there is no such user. Throws for the last operator, and with `keepsAdmin` for the last admin. */
+  delete(id: string, options?: KeepOptions): Promise<boolean>;
   hasOperator(): Promise<boolean>;
 }
+
+type KeepOptions = Omit<ChangeOptions, "atMs">;
 
 interface PasswordChange {
   readonly current: string;
@@ -40,6 +55,8 @@ export interface UsersOptions {
   readonly passwords: Passwords;
   /** Counts in this process alone if left out. */
   readonly signIns?: SignInLimiter;
+  /** Told when keys were revoked with their owner. */
+  readonly directory?: Pick<Directory, "changed">;
   readonly now?: () => number;
 }
 
@@ -51,21 +68,9 @@ const FAILURES_BY_ACCOUNT = 30;
 const FAILURES_BY_ADDRESS = 50;
 
 export function createUsers(options: UsersOptions): Users {
-  const { store, passwords, now = Date.now, signIns = createSignInLimiter(now) } = options;
+  const { store, passwords, directory, now = Date.now, signIns = createSignInLimiter(now) } = options;
   let isOperatorKnown = false;
-  /** The user if the password is right, else null. Throws after too many failures. */
-  const authenticate = async (
-    user: User | null,
-    password: string,
-    limits: readonly SignInLimit[],
-  ): Promise<User | null> => {
-    const attempt = await signIns.begin(limits);
-    if (attempt.waitSeconds > 0) throw tooManyAttempts(attempt.waitSeconds);
-    const isRight = await passwords.isRight(password, user?.passwordHash ?? null);
-    if (!isRight) return null;
-    attempt.succeeded();
-    return user;
-  };
+  const authenticate = authenticator(passwords, signIns);
   return {
     signIn: async ({ email, password, address, device }) => {
       const known = normalisedEmail(email);
@@ -91,17 +96,20 @@ export function createUsers(options: UsersOptions): Users {
       return { ...user, passwordHash };
     },
     byEmail: (email) => store.byEmail(email),
-    list: (page) => store.list(page),
-    delete: async (id) => {
-      const outcome = await store.delete(id);
-      if (outcome !== "last-operator") return outcome === "deleted";
-      throw new GatewayError(
-        "conflict",
-        "The last admin with a password cannot be deleted. Invite another one first.",
-        {
-          code: "last_operator",
-        },
-      );
+    byId: (id) => store.byId(id),
+    list: (page, only) => store.list(page, only),
+    change: async (id, grant, options) => {
+      const changed = await store.change(id, grant, { ...options, atMs: now() });
+      if (changed !== null && grant.accountId !== undefined) await directory?.changed();
+      if (changed === null || grant.role === undefined || changed.role === grant.role) return changed;
+      throw isLast(changed.role);
+    },
+    delete: async (id, options) => {
+      const outcome = await store.delete(id, { ...options, atMs: now() });
+      if (outcome === "deleted") await directory?.changed();
+      if (outcome === "last-operator") throw isLast("operator");
+      if (outcome === "last-admin") throw isLast("admin");
+      return outcome === "deleted";
     },
     // Once there is one, there always is: the last operator is never deleted.
     hasOperator: async () => {
@@ -109,6 +117,26 @@ export function createUsers(options: UsersOptions): Users {
       return isOperatorKnown;
     },
   };
+}
+
+/** Returns the user if the password is right, else null. Throws after too many failures. */
+function authenticator(passwords: Passwords, signIns: SignInLimiter) {
+  return async (user: User | null, password: string, limits: readonly SignInLimit[]): Promise<User | null> => {
+    const attempt = await signIns.begin(limits);
+    if (attempt.waitSeconds > 0) throw tooManyAttempts(attempt.waitSeconds);
+    const isRight = await passwords.isRight(password, user?.passwordHash ?? null);
+    if (!isRight) return null;
+    attempt.succeeded();
+    return user;
+  };
+}
+
+function isLast(role: UserRole): GatewayError {
+  const [message, code] =
+    role === "operator"
+      ? ["The last operator with a password cannot be deleted or demoted. Invite another one first.", "last_operator"]
+      : ["The last admin of an organisation cannot be deleted or demoted. Appoint another one first.", "last_admin"];
+  return new GatewayError("conflict", message, { code });
 }
 
 /** 64 characters, `@` and 190. */

@@ -351,7 +351,7 @@ function edgeOf(parts: AppParts, { books, visitor = null, feedMsMax }: StartOpti
     accounts: people.accounts,
     keys: people.keys,
     ...{ budgets: people.budgets, spending: people.spending },
-    profiles: people.profiles,
+    ...{ profiles: people.profiles, teams: people.teams },
     users: people.users,
     visitor,
     logins: people.logins,

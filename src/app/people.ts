@@ -15,6 +15,7 @@ import { createPasswords, type PasswordCost } from "../accounts/passwords.ts";
 import { createProfiles, type Profiles } from "../accounts/profiles.ts";
 import { createResets, type Resets } from "../accounts/resets.ts";
 import { createSpending, type Spending } from "../accounts/spending.ts";
+import { createTeams, type Teams } from "../accounts/teams.ts";
 import { createUsers, type Users } from "../accounts/users.ts";
 import type { Settings } from "../config/settings.ts";
 import type { AccountStore, BillingMode } from "../core/accounts.ts";
@@ -28,6 +29,7 @@ import { createKeyStore } from "../store/accounts/keys.ts";
 import { createLoginStore } from "../store/accounts/logins.ts";
 import { createProfileStore } from "../store/accounts/profiles.ts";
 import { createPasswordResetStore } from "../store/accounts/resets.ts";
+import { createTeamStore } from "../store/accounts/teams.ts";
 import { createUserStore } from "../store/accounts/users.ts";
 import { auditedDb } from "../store/audit/scope.ts";
 import { createKeySpendStore } from "../store/ledger/key-spends.ts";
@@ -42,6 +44,7 @@ export interface People {
   readonly budgets: Budgets;
   readonly spending: Spending;
   readonly profiles: Profiles;
+  readonly teams: Teams;
   readonly users: Users;
   readonly logins: Logins;
   readonly signIns: SignIns;
@@ -74,16 +77,19 @@ export async function openPeople(whole: Db, context: PeopleContext): Promise<Peo
   const { settings, reader, log, signIns, passwordCost, worker } = context;
   const keyStore = createKeyStore(db, reader);
   const profileStore = createProfileStore(db);
+  const teamStore = createTeamStore(db);
   const userStore = createUserStore(db);
   const accountStore = createAccountStore(db);
   const passwords = createPasswords(passwordCost);
   const onChanged = (): void => worker?.link.publish(ACCESS_CHANGED, null);
   const budgetStore = createBudgetStore(db);
-  const stores = { accounts: accountStore, keys: keyStore, profiles: profileStore, budgets: budgetStore };
+  const access = { keys: keyStore, profiles: profileStore, teams: teamStore };
+  const stores = { ...access, accounts: accountStore, budgets: budgetStore };
   const directory = createDirectory({ ...stores, log, onChanged });
   await directory.start();
   const keys = createKeys({ store: keyStore, directory, log });
   keys.start();
+  const teams = createTeams({ store: teamStore, directory });
   const issuers = settings.identityProviders.map((provider) => ({ provider, issuer: createIssuer(provider) }));
   return {
     accountStore,
@@ -93,15 +99,17 @@ export async function openPeople(whole: Db, context: PeopleContext): Promise<Peo
     budgets: createBudgets({ store: budgetStore, directory }),
     spending: createSpending({ store: createKeySpendStore(db) }),
     profiles: createProfiles({ store: profileStore, directory }),
+    teams,
     wrongKeys: sharedWrongKeys("wrong-key", settings.limits.wrongKeysPerMinute, worker),
     wrongTokens: sharedWrongKeys("wrong-token", WRONG_TOKENS_PER_MINUTE, worker),
-    users: createUsers({ store: userStore, passwords, signIns }),
+    users: createUsers({ store: userStore, passwords, signIns, directory }),
     signIns: createSignIns({
-      ...{ issuers, users: userStore, accounts: accountStore, limiter: signIns, log, now: Date.now },
+      ...{ issuers, users: userStore, accounts: accountStore, teams, limiter: signIns, log, now: Date.now },
       store: createIdentityStore(db),
+      keysRevoked: directory.changed,
       pending: createPendingSignInStore(db),
     }),
-    tokens: createTokens({ issuers, keys, accounts: accountStore }),
+    tokens: createTokens({ issuers, keys, accounts: accountStore, teams }),
     logins: createLogins({ store: createLoginStore(db) }),
     invitations: createInvitations({ store: createInvitationStore(db), users: userStore, passwords }),
     resets: createResets({ store: createPasswordResetStore(db), users: userStore, passwords }),

@@ -176,7 +176,7 @@ function unseen(edge: Edge, registry: Registry): Edge {
   return {
     ...edge,
     services: () => services,
-    keys: { ...edge.keys, verify: async () => ({ state: "ok", key: keyOf(now()), profile: null }) },
+    keys: { ...edge.keys, verify: async () => ({ state: "ok", key: keyOf(now()), profile: null, bounds: [] }) },
     limiter: createLocalLimits(),
     semaphores: {
       connections: createSemaphore(SLOTS),
@@ -205,7 +205,7 @@ function keyOf(createdAtMs: number): KeyRecord {
   return {
     ...{ id: "warm-up", accountId: "warm-up", name: "warm-up", prefix: "", hash: "", profileId: null },
     ...{ requestsPerMinute: null, spendLimitNano: null, spendReset: "never", expiresAtMs: null, revokedAtMs: null },
-    ...{ lastUsedAtMs: null, createdAtMs },
+    ...{ lastUsedAtMs: null, createdAtMs, teamId: null, memberId: null },
   };
 }
 

@@ -7,9 +7,12 @@ import { command } from "../config/package.ts";
 import type { KeyChange, KeyRecord } from "../core/keys.ts";
 import { SPEND_RESETS, type SpendReset } from "../core/keys.ts";
 import { formatUsd, type NanoUsd, parseUsd } from "../core/money.ts";
-import { writeKey } from "../http/api/keys.ts";
+import { writeKey } from "../http/api/key-json.ts";
+import { createTeamStore } from "../store/accounts/teams.ts";
+import { createUserStore } from "../store/accounts/users.ts";
 import type { Arguments, Flags } from "./command/arguments.ts";
 import { exitUnlessConfirmed, type Parsed, parseSubcommand, printJson, runCommand } from "./command/command.ts";
+import { parseExpiry } from "./command/expiry.ts";
 import { isOn, splitFlags, textOf } from "./command/flags.ts";
 import { type CommandStore, withStore } from "./command/store.ts";
 import { formatTable } from "./command/table.ts";
@@ -64,9 +67,9 @@ async function create({ key, accountId, isJson }: KeyOptionsOf<"create">, contex
   const { store, terminal } = context;
   const account = accountId ?? DEFAULT_ACCOUNT;
   await store.requireAccount(account, terminal.now());
-  const profileId = await profileIdOf(key.profileId, account, store);
-  const made = await store.keys.create({ ...key, profileId, accountId: account });
-  if (!isJson && profileId === null) {
+  const named = { ...key, ...(await idsOf(key, account, store)) };
+  const made = await store.keys.create({ ...named, accountId: account });
+  if (!isJson && named.profileId === null && named.teamId === null) {
     terminal.say(TEXT.keyUnrestricted(command(`keys set ${made.key.id} --profile NAME`)));
   }
   return showMade(made, isJson, context);
@@ -82,6 +85,19 @@ async function profileNamesOf(keys: readonly KeyRecord[], { db }: CommandStore):
 async function profileIdOf(named: string | null, accountId: string, { db }: CommandStore): Promise<string | null> {
   if (named === null) return null;
   return (await findProfile(profilesOf(db), accountId, named))?.id ?? named;
+}
+
+/** The change with ids for the names in it. A member is named by e-mail address. */
+async function idsOf(change: KeyChange, accountId: string, store: CommandStore): Promise<KeyChange> {
+  const { profileId = null, teamId = null, memberId = null } = change;
+  const teams = teamId === null ? [] : await createTeamStore(store.db).all();
+  const team = teams.find((each) => each.accountId === accountId && [each.id, each.name].includes(teamId ?? ""));
+  const member = memberId === null ? null : await createUserStore(store.db).byEmail(memberId.toLowerCase());
+  return {
+    ...(profileId === null ? {} : { profileId: await profileIdOf(profileId, accountId, store) }),
+    ...(team === undefined ? {} : { teamId: team.id }),
+    ...(member === null ? {} : { memberId: member.id }),
+  };
 }
 
 /** Prints a new key: the text alone on standard output, so that a shell can capture it. */
@@ -117,9 +133,8 @@ async function set(options: KeyOptionsOf<"set">, context: KeyContext): Promise<n
   const { store, terminal } = context;
   const key = await findKey(options, store);
   if (key === null) return missingKey(options, terminal);
-  const { profileId = null } = change;
-  const profile = profileId === null ? {} : { profileId: await profileIdOf(profileId, key.accountId, store) };
-  const changed = await store.keys.change(key.accountId, id, { ...change, ...profile });
+  const named = { ...change, ...(await idsOf(change, key.accountId, store)) };
+  const changed = await store.keys.change(key.accountId, id, named);
   if (changed === null) return missingKey(options, terminal);
   terminal.say(TEXT.keyUpdated(describe(changed)));
   if (isJson) printJson(await keyJson(changed, context), terminal);
@@ -246,7 +261,7 @@ function minuteOf(ms: number | null): string {
 const SUBCOMMANDS = { create: 1, list: 0, set: 1, "reset-spend": 1, rotate: 1, revoke: 1 };
 
 /** The flags that describe a key, for `create` and `set`. */
-const KEY_FLAGS = ["name", "profile", "rpm", "spend-limit", "spend-reset", "expires"];
+const KEY_FLAGS = ["name", "profile", "team", "member", "rpm", "spend-limit", "spend-reset", "expires"];
 
 /** Flags beside --account and --json. */
 const OWN_FLAGS: Readonly<Record<KeyOptions["kind"], readonly string[]>> = {
@@ -291,8 +306,8 @@ function parseNewKey({ word, flags, nowMs }: KeyWords): Required<KeyChange> {
   }
   if (word !== undefined) throw new UsageError(TEXT.unexpectedArgument(word));
   if (name === undefined) throw new UsageError(TEXT.createNeedsName);
-  const unlimited = { profileId: null, requestsPerMinute: null, spendLimitNano: null, expiresAtMs: null };
-  return { name, ...unlimited, spendReset: "never", ...limits };
+  const unlimited = { requestsPerMinute: null, spendLimitNano: null, expiresAtMs: null };
+  return { name, profileId: null, teamId: null, memberId: null, ...unlimited, spendReset: "never", ...limits };
 }
 
 /** A change of nothing is a mistake. */
@@ -313,6 +328,8 @@ function parseKeyFlags(flags: Flags, nowMs: number): KeyChange {
   const name = textOf(flags, "name")?.trim();
   if ((name?.length ?? 0) > 200) throw new UsageError(TEXT.nameTooLong);
   const profileId = orNull("profile", (text) => text);
+  const teamId = orNull("team", (text) => text);
+  const memberId = orNull("member", (text) => text);
   const requestsPerMinute = orNull("rpm", parseRate);
   const spendLimitNano = orNull("spend-limit", parseAmount);
   const spendReset = orNull("spend-reset", parseReset);
@@ -320,6 +337,8 @@ function parseKeyFlags(flags: Flags, nowMs: number): KeyChange {
   return {
     ...(name === undefined ? {} : { name }),
     ...(profileId === undefined ? {} : { profileId }),
+    ...(teamId === undefined ? {} : { teamId }),
+    ...(memberId === undefined ? {} : { memberId }),
     ...(requestsPerMinute === undefined ? {} : { requestsPerMinute }),
     ...(spendLimitNano === undefined ? {} : { spendLimitNano }),
     ...(spendReset === undefined ? {} : { spendReset: spendReset ?? "never" }),
@@ -361,37 +380,4 @@ function parseGrace(text: string | null): number {
   const graceMs = text === null ? GRACE_DEFAULT_MS : text === "0" ? 0 : parseExpiry(text, 0);
   if (graceMs !== null && graceMs <= GRACE_MAX_MS) return graceMs;
   throw new UsageError(TEXT.wrongGrace(text));
-}
-
-const UNITS_MS: Readonly<Record<string, number>> = {
-  h: HOUR_MS,
-  d: DAY_MS,
-  w: 7 * DAY_MS,
-  y: 365 * DAY_MS,
-};
-
-/** No `m`: half of those who write it mean minutes and half months. */
-const DURATION = /^(\d{1,6})([hdwy])$/;
-const DATE = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/;
-/** The last moment that ISO 8601 writes with four digits of year. */
-const LATEST_MS = Date.UTC(9999, 11, 31);
-
-/** `90d` from now, or a date. Null when the text is neither, or names no moment after `nowMs`. Exported for its tests. */
-export function parseExpiry(text: string, nowMs: number): number | null {
-  const atMs = parseDuration(text, nowMs) ?? parseDate(text);
-  return atMs !== null && atMs > nowMs && atMs <= LATEST_MS ? atMs : null;
-}
-
-function parseDuration(text: string, nowMs: number): number | null {
-  const [, count, unit] = DURATION.exec(text) ?? [];
-  const unitMs = UNITS_MS[unit ?? ""];
-  return unitMs === undefined ? null : nowMs + Number(count) * unitMs;
-}
-
-function parseDate(text: string): number | null {
-  const day = DATE.exec(text)?.[1];
-  const atMs = Date.parse(text);
-  if (day === undefined || Number.isNaN(atMs)) return null;
-  // Date.parse reads 31 February as 3 March: a day that does not come back as it was written does not exist.
-  return new Date(day).toISOString().startsWith(day) ? atMs : null;
 }

@@ -16,6 +16,7 @@ import { writeProfile } from "../http/api/profiles.ts";
 import { createAccountStore } from "../store/accounts/accounts.ts";
 import { createKeyStore } from "../store/accounts/keys.ts";
 import { createProfileStore } from "../store/accounts/profiles.ts";
+import { createTeamStore } from "../store/accounts/teams.ts";
 import { SILENT_LOG } from "../telemetry/log.ts";
 import type { Arguments, Flags } from "./command/arguments.ts";
 import { exitUnlessConfirmed, type Parsed, parseSubcommand, printJson, runCommand } from "./command/command.ts";
@@ -41,8 +42,8 @@ export function profiles(args: Arguments, terminal: Terminal = thisTerminal()): 
 /** No background work is started: a command asks the database each time. */
 export function profilesOf(db: Db): Profiles {
   const store = createProfileStore(db);
-  const accounts = createAccountStore(db);
-  const directory = createDirectory({ accounts, keys: createKeyStore(db), profiles: store, log: SILENT_LOG });
+  const [accounts, keys, teams] = [createAccountStore(db), createKeyStore(db), createTeamStore(db)];
+  const directory = createDirectory({ accounts, keys, profiles: store, teams, log: SILENT_LOG });
   return createProfiles({ store, directory });
 }
 

@@ -158,6 +158,7 @@ export const LOG_EVENTS = {
   },
   // Keys and limits
   "key.spend_reset": { level: "info", meaning: "Somebody reset what a key has spent." },
+  "user.changed": { level: "info", meaning: "Somebody changed the role or the teams of a user." },
   "keys.revoked": { level: "info", meaning: "Somebody revoked several keys at once." },
   "keys.reload_failed": { level: "warn", meaning: "Keys and profiles cannot be read. Those already known stay valid." },
   "keys.reload_recovered": { level: "info", meaning: "Keys and profiles can be read again." },

@@ -12,6 +12,10 @@ export interface KeyRecord {
   /** SHA-256 of the whole key, hex. The key itself is stored nowhere. */
   readonly hash: string;
   readonly profileId: string | null;
+  /** The team that it is in; null for none. */
+  readonly teamId: string | null;
+  /** The user that it belongs to; null for the key of a service. */
+  readonly memberId: string | null;
   readonly requestsPerMinute: number | null;
   readonly spendLimitNano: bigint | null;
   /** Period after which the spend counts from zero again. */
@@ -24,7 +28,10 @@ export interface KeyRecord {
 
 /** Fields of a key that can change later; fields that are left out stay the same. */
 export type KeyChange = Partial<
-  Pick<KeyRecord, "name" | "profileId" | "requestsPerMinute" | "spendLimitNano" | "spendReset" | "expiresAtMs">
+  Pick<
+    KeyRecord,
+    "name" | "profileId" | "teamId" | "memberId" | "requestsPerMinute" | "spendLimitNano" | "spendReset" | "expiresAtMs"
+  >
 >;
 
 /** The end of a key that another one replaces: it expires, or sooner when it was to, or is revoked at once. */
@@ -47,6 +54,10 @@ export interface KeySearch {
   readonly status?: KeyStatus;
   /** Selects the keys of a profile; null selects keys without one. */
   readonly profileId?: string | null;
+  /** Selects the keys of a team; null selects keys without one. */
+  readonly teamId?: string | null;
+  /** Selects the keys of a person; null selects keys of services. */
+  readonly memberId?: string | null;
   readonly sort?: KeySort;
   readonly isAscending?: boolean;
   /** Spend counts from the day that this time is in. */
@@ -54,7 +65,10 @@ export interface KeySearch {
 }
 
 export interface KeyStore {
-  /** Both the key and the end of the one that it replaces are written, or neither. */
+  /**
+   * Both the key and the end of the one that it replaces are written, or neither. Throws BatchRejected where its team or
+   * its member is gone.
+   */
   insert(key: KeyRecord, replaced?: ReplacedKey): Promise<void>;
   all(): Promise<readonly KeyRecord[]>;
   /** `atMs` tells which keys have expired. */
@@ -64,7 +78,7 @@ export interface KeyStore {
   /** Counts the active keys of each profile, by profile id; profiles without active keys are left out. */
   countByProfile(accountId: string, atMs: number): Promise<ReadonlyMap<string, number>>;
   get(accountId: string, id: string): Promise<KeyRecord | null>;
-  /** The key as it is then; null when the account has none such that is not revoked. */
+  /** The key as it is then; null when the account has none such that is not revoked. Throws as `insert` does. */
   update(accountId: string, id: string, change: KeyChange): Promise<KeyRecord | null>;
   /** All at once; the ids of those that the account has. Revoking twice keeps the first time. */
   revoke(accountId: string, ids: readonly string[], atMs: number): Promise<readonly string[]>;

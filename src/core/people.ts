@@ -3,9 +3,18 @@
 
 import type { Page } from "./accounts.ts";
 
-export const USER_ROLES = ["operator", "owner"] as const;
-/** An operator sees every account, an owner their own. */
+export const USER_ROLES = ["operator", "admin", "billing", "member", "viewer"] as const;
+/** An operator sees every account, all others their own; http/exchange/permissions.ts says what each may do. */
 export type UserRole = (typeof USER_ROLES)[number];
+/** The name that admins had. Requests and configuration may still use it. */
+const OWNER = "owner";
+export const GIVEN_ROLES = [...USER_ROLES, OWNER] as const;
+
+export type GivenRole = (typeof GIVEN_ROLES)[number];
+
+export function givenRole(role: GivenRole): UserRole {
+  return role === OWNER ? "admin" : role;
+}
 
 export interface User {
   readonly id: string;
@@ -13,6 +22,8 @@ export interface User {
   readonly email: string;
   readonly role: UserRole;
   readonly accountId: string;
+  /** Teams of the account. */
+  readonly teamIds: readonly string[];
   /** With its salt and parameters; see accounts/passwords.ts. */
   readonly passwordHash: string;
   readonly createdAtMs: number;
@@ -30,11 +41,31 @@ export interface UserStore {
   hasOperator(): Promise<boolean>;
   byEmail(email: string): Promise<User | null>;
   byId(id: string): Promise<User | null>;
-  list(page: Page): Promise<readonly User[]>;
+  /** Lists those of one account, or of all. Without operators where `hasOperators` is false. */
+  list(page: Page, only?: PeopleFilter): Promise<readonly User[]>;
+  /**
+   * Never demotes the last operator, nor the last one with a password; nor the last admin of an account, where
+   * `keepsAdmin`. The user as it is then; null when missing. Somebody who leaves an account leaves its teams, and keys there
+   * are revoked.
+   */
+  change(id: string, grant: UserGrant, options: ChangeOptions): Promise<User | null>;
   /** Ends all logins of the user but the one kept, and an open link for a new password, in the same transaction. */
   setPassword(id: string, passwordHash: string, keptLogin: string): Promise<void>;
-  /** With logins and identities. Never deletes the last operator with a password, even if two try at the same moment. */
-  delete(id: string): Promise<"deleted" | "missing" | "last-operator">;
+  /**
+   * With logins and identities; keys of the user are revoked. Never deletes the last operator with a password, even if two
+   * try at the same moment.
+   */
+  delete(id: string, options: ChangeOptions): Promise<"deleted" | "missing" | "last-operator" | "last-admin">;
+}
+
+export interface PeopleFilter {
+  readonly accountId: string;
+  readonly hasOperators: boolean;
+}
+
+export interface ChangeOptions {
+  readonly atMs: number;
+  readonly keepsAdmin?: boolean;
 }
 
 export interface Login {
@@ -60,6 +91,7 @@ export interface Invitation {
   readonly email: string;
   readonly role: UserRole;
   readonly accountId: string;
+  readonly teamIds: readonly string[];
   /** The e-mail of the user who sent it; empty for one made by the admin token or a command. */
   readonly invitedBy: string;
   readonly createdAtMs: number;
@@ -87,8 +119,8 @@ export interface InvitationStore {
   insert(invitation: Invitation): Promise<void>;
   byHash(hash: string): Promise<Invitation | null>;
   /** Lists invitations, without links of the kind `setup`. */
-  list(page: Page): Promise<readonly Invitation[]>;
-  delete(id: string): Promise<boolean>;
+  list(page: Page, only?: PeopleFilter): Promise<readonly Invitation[]>;
+  delete(id: string, only?: PeopleFilter): Promise<boolean>;
   /** Makes the user and uses the link up, both or neither. False when it was used up meanwhile. */
   redeem(invitation: Invitation, user: User): Promise<boolean>;
 }
@@ -130,6 +162,8 @@ export interface ClaimRule {
   readonly value: string;
   readonly role?: UserRole;
   readonly account?: string;
+  /** The name of a team of that account. */
+  readonly team?: string;
   /** Profile and limit of the key that is made for a program. */
   readonly profile?: string;
   readonly requestsPerMinute?: number;
@@ -158,7 +192,7 @@ export interface PendingSignIn {
 }
 
 /** Fields of a user that claims decide; one that is left out stays. */
-export type UserGrant = Partial<Pick<User, "role" | "accountId">>;
+export type UserGrant = Partial<Pick<User, "role" | "accountId" | "teamIds">>;
 
 export interface IdentityStore {
   find(issuer: string, subject: string): Promise<{ readonly identity: Identity; readonly user: User } | null>;
@@ -169,8 +203,6 @@ export interface IdentityStore {
   noteSignIn(identity: Identity): Promise<void>;
   /** A user without a password follows the address of the identity, unless somebody else has it. */
   renameUser(userId: string, email: string): Promise<void>;
-  /** Never demotes the last operator, nor the last one with a password. The user as it is then; null when missing. */
-  applyGrant(userId: string, grant: UserGrant): Promise<User | null>;
   /** False when the user has no such identity. */
   delete(userId: string, id: string): Promise<boolean>;
 }

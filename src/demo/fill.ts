@@ -12,6 +12,7 @@ import { UniqueViolation } from "../core/store-errors.ts";
 import { createAccountStore } from "../store/accounts/accounts.ts";
 import { createKeyStore } from "../store/accounts/keys.ts";
 import { createProfileStore } from "../store/accounts/profiles.ts";
+import { createTeamStore } from "../store/accounts/teams.ts";
 import { createRecordStore } from "../store/requests/write.ts";
 import { SILENT_LOG } from "../telemetry/log.ts";
 import { demoCatalog } from "./configuration.ts";
@@ -105,7 +106,7 @@ async function createOwners(db: Db, { nowMs, days }: DemoPlan, { baseline }: Cat
     await profiles.insert(saved);
     await profiles.setShadow(saved);
   });
-  const directory = createDirectory({ accounts, keys: store, profiles, log: SILENT_LOG });
+  const directory = createDirectory({ accounts, keys: store, profiles, teams: createTeamStore(db), log: SILENT_LOG });
   const keys = createKeys({ store, directory, log: SILENT_LOG, now: () => createdAtMs });
   let production: string | null = null;
   for (const { id, accountId, name, profileId } of DEMO_KEYS.filter((key) => key.id !== PLAYGROUND_ID)) {

@@ -72,10 +72,10 @@ async function admitVerified(
       code: "profile_deleted",
     });
   }
-  const { key, profile } = verification;
+  const { key, profile, bounds } = verification;
   const limit = key.requestsPerMinute ?? services.requestsPerMinute;
   const admission = await services.limiter.admit(key.id, limit, services.now());
-  return { caller: { key, profile }, admission };
+  return { caller: { key, profile, bounds }, admission };
 }
 
 function missingKey(): GatewayError {

@@ -1,6 +1,6 @@
 // One call through the gateway: its input from http/, and the observer of its progress.
 
-import type { Profile } from "../core/accounts.ts";
+import type { Profile, TeamBounds } from "../core/accounts.ts";
 import type { CallReport } from "../core/call-report.ts";
 import type { CancelSignal } from "../core/cancellation.ts";
 import type { KeyRecord } from "../core/keys.ts";
@@ -11,6 +11,8 @@ import type { TraceContext } from "../telemetry/trace-context.ts";
 export interface Caller {
   readonly key: KeyRecord;
   readonly profile: Profile | null;
+  /** Bounds of the key's team and of the team around it. */
+  readonly bounds: readonly TeamBounds[];
 }
 
 export interface Call {

@@ -1,12 +1,6 @@
 // One request from decision to response, on one screen. `admit` has verified the key before the body was read.
 
-import {
-  type AskedFormat,
-  type CascadeBounds,
-  type Decision,
-  NO_CONSTRAINTS,
-  type RoutingQuestion,
-} from "../core/decision.ts";
+import type { AskedFormat, CascadeBounds, Decision, RoutingQuestion } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { Endpoint, FormatName, HostedModel } from "../core/model.ts";
 import type { ClientRequest } from "../formats/format.ts";
@@ -21,6 +15,7 @@ import type { Call } from "./call.ts";
 import { bookBoth, bookEarlier, stepsOf } from "./cascade/charge.ts";
 import { askedCascade, type PlannedCascade, planCascade, unusedNote } from "./cascade/plan.ts";
 import { type CascadeCourse, reserveCascade, runCascade } from "./cascade/run.ts";
+import { constraintsOf } from "./constraints.ts";
 import { type CallEnd, type CallFacts, NO_FACTS, reportOf } from "./report.ts";
 import { type Reservation, reserve } from "./reserve.ts";
 import type { Services } from "./services.ts";
@@ -120,7 +115,7 @@ function withRouting(
 /** Only chat is routed. */
 function nameModel({ format, request, caller }: Call, { catalog, health }: Services): Decision {
   const { chat, controls, batch } = request;
-  const constraints = caller.profile?.constraints ?? NO_CONSTRAINTS;
+  const constraints = constraintsOf(caller, catalog);
   const { model, hostOrder } = controls;
   const residency = residencyOf(controls);
   const named = { residency, endpoint: format.endpoint as Endpoint, model, hostOrder, restingModels: health.resting() };
@@ -134,7 +129,7 @@ export function planCascadeOf(
   services: Services,
 ): PlannedCascade | null {
   const { format, request, caller } = call;
-  const constraints = caller.profile?.constraints ?? NO_CONSTRAINTS;
+  const constraints = constraintsOf(caller, services.catalog);
   if (askedCascade(request.controls, constraints) === null) return null;
   const routeWithin = (bounds: CascadeBounds): Decision => route(call, services, bounds);
   const profile = caller.profile?.id ?? null;
@@ -151,7 +146,7 @@ export function route(call: RoutableCall, services: Services, cascade?: CascadeB
   const question: RoutingQuestion = {
     chat,
     controls,
-    constraints: caller.profile?.constraints ?? NO_CONSTRAINTS,
+    constraints: constraintsOf(caller, catalog),
     restingModels: health.resting(),
     hostSpeeds: services.speeds.current(),
     session: () => view?.id ?? conversationOf(call),

@@ -12,6 +12,7 @@ import type { Logins } from "../accounts/logins.ts";
 import type { Profiles } from "../accounts/profiles.ts";
 import type { Resets } from "../accounts/resets.ts";
 import type { Spending } from "../accounts/spending.ts";
+import type { Teams } from "../accounts/teams.ts";
 import type { Users } from "../accounts/users.ts";
 import type { AlertTargets } from "../alerting/targets.ts";
 import type { Credits } from "../billing/credits.ts";
@@ -83,6 +84,7 @@ export interface OperatorContext extends CallContext {
   readonly keys: Keys;
   readonly spending: Spending;
   readonly profiles: Profiles;
+  readonly teams: Teams;
   readonly users: Users;
   /** The e-mail of the user that everybody is signed in as; null unless this is a demo. */
   readonly visitor: string | null;

@@ -71,7 +71,7 @@ export const invalidTop = (most: number) => `'top' must be a whole number from 1
 
 // api/keys.ts
 export const invalidSearch = (most: number) => `'q' must be at most ${most} characters, without control characters.`;
-export const invalidProfile = "'profile' must be an id, or none.";
+export const invalidIdOrNone = (param: string) => `'${param}' must be an id, or none.`;
 export const invalidAmount = (param: string) => `'${param}' must be an amount in USD as text, such as "25" or "0.50".`;
 export const invalidExpiry = "'expiresAt' must be a future time in ISO 8601.";
 
@@ -150,7 +150,14 @@ export const noEncoding = "Send the body without Content-Encoding.";
 export const noAdminToken = " The server has none: set SWITCHYARD_ADMIN_TOKEN.";
 export const signIn = (hint: string) =>
   `Sign in to the dashboard, or send 'Authorization: Bearer' with the admin token.${hint}`;
-export const adminsOnly = "Only admins can do this.";
+export const operatorsOnly = "Only operators can do this.";
+export const notPermitted = (role: string) =>
+  `Your role (${role}) does not allow this. Ask an admin of your organisation.`;
+export const membersSignIn = "A token with the role member cannot do this. Sign in to the dashboard instead.";
+export const ownTeamsOnly = "Members put their keys into one of their own teams.";
+export const adminsSetThis = (field: string) => `Members cannot set '${field}'. Ask an admin of your organisation.`;
+export const operatorsInvite = "Only operators can invite or appoint operators.";
+export const noTeam = (id: string) => `The account has no team '${id}'.`;
 export const otherSite = "Requests from other sites are refused.";
 
 // ops.ts

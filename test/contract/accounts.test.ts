@@ -14,6 +14,7 @@ import { UniqueViolation } from "../../src/core/store-errors.ts";
 import { createAccountStore } from "../../src/store/accounts/accounts.ts";
 import { createKeyStore } from "../../src/store/accounts/keys.ts";
 import { createProfileStore } from "../../src/store/accounts/profiles.ts";
+import { createTeamStore } from "../../src/store/accounts/teams.ts";
 import { openDb } from "../../src/store/db.ts";
 import { describeStores } from "../support/stores/stores.ts";
 
@@ -21,7 +22,12 @@ const quiet: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () 
 
 /** What one process has of keys and profiles. */
 function createProcess(db: Db) {
-  const stores = { accounts: createAccountStore(db), keys: createKeyStore(db), profiles: createProfileStore(db) };
+  const stores = {
+    accounts: createAccountStore(db),
+    keys: createKeyStore(db),
+    profiles: createProfileStore(db),
+    teams: createTeamStore(db),
+  };
   const directory = createDirectory({ ...stores, log: quiet, pollMs: 20 });
   const keys = createKeys({ store: stores.keys, directory, log: quiet });
   const profiles = createProfiles({ store: stores.profiles, directory });
@@ -56,6 +62,8 @@ await describeStores("accounts", ({ url, isShared }) => {
     prefix: "sk-service-abcde",
     hash: id.padEnd(64, "0"),
     profileId: null,
+    teamId: null,
+    memberId: null,
     requestsPerMinute: null,
     spendLimitNano: null,
     spendReset: "never",

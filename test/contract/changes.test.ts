@@ -11,6 +11,7 @@ import type { Log } from "../../src/core/log.ts";
 import { createAccountStore } from "../../src/store/accounts/accounts.ts";
 import { createKeyStore } from "../../src/store/accounts/keys.ts";
 import { createProfileStore } from "../../src/store/accounts/profiles.ts";
+import { createTeamStore } from "../../src/store/accounts/teams.ts";
 import { openDb } from "../../src/store/db.ts";
 import { type ChangeListener, listenForChanges } from "../../src/store/postgres/changes.ts";
 import { startTcpProxy, type TcpProxy } from "../support/network/tcp-proxy.ts";
@@ -24,7 +25,14 @@ const database = await createTestDatabase();
 /** What one process knows of keys and profiles. */
 async function openProcess(db: Db, pollMs: number) {
   const [accounts, keyStore, profileStore] = [createAccountStore(db), createKeyStore(db), createProfileStore(db)];
-  const directory = createDirectory({ accounts, keys: keyStore, profiles: profileStore, log: QUIET, pollMs });
+  const directory = createDirectory({
+    accounts,
+    keys: keyStore,
+    profiles: profileStore,
+    teams: createTeamStore(db),
+    log: QUIET,
+    pollMs,
+  });
   await directory.start();
   const keys = createKeys({ store: keyStore, directory, log: QUIET });
   return { directory, keys, profiles: createProfiles({ store: profileStore, directory }) };

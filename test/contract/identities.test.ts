@@ -12,7 +12,16 @@ import { describeStores } from "../support/stores/stores.ts";
 
 function user(name: string, role: User["role"], passwordHash = "none$x"): User {
   const email = `${name}@example.com`;
-  return { id: `user_${name}`, email, role, accountId: "a", passwordHash, createdAtMs: 1, lastSignInAtMs: null };
+  return {
+    id: `user_${name}`,
+    email,
+    role,
+    accountId: "a",
+    teamIds: [],
+    passwordHash,
+    createdAtMs: 1,
+    lastSignInAtMs: null,
+  };
 }
 
 function identityOf({ id, email }: User, subject = id): Identity {
@@ -32,7 +41,7 @@ await describeStores("identities", ({ url }) => {
   const users = () => createUserStore(db);
 
   it("of two users for one subject, one is made, and it goes with its identity", async () => {
-    const [ada, other] = [user("ada", "owner"), user("other", "owner")];
+    const [ada, other] = [user("ada", "admin"), user("other", "admin")];
     const insert = (each: User) => identities().insert(identityOf(each, "subject"), each);
     const made = await Promise.allSettled([insert(ada), insert(other)]);
     expect(made.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
@@ -40,7 +49,7 @@ await describeStores("identities", ({ url }) => {
     expect(refused.reason).toBeInstanceOf(UniqueViolation);
     const found = await identities().find("https://issuer.example.com", "subject");
     expect(found?.identity).toEqual(identityOf(found?.user as User, "subject"));
-    expect(await users().delete(String(found?.user.id))).toBe("deleted");
+    expect(await users().delete(String(found?.user.id), { atMs: 0 })).toBe("deleted");
     expect(await identities().find("https://issuer.example.com", "subject")).toBeNull();
     expect(await identities().ofUser(String(found?.user.id))).toEqual([]);
   });
@@ -52,13 +61,13 @@ await describeStores("identities", ({ url }) => {
       user("third", "operator"),
     ];
     for (const each of [first, second, third]) await identities().insert(identityOf(each), each);
-    const demote = (each: User) => identities().applyGrant(each.id, { role: "owner" });
+    const demote = (each: User) => users().change(each.id, { role: "admin" }, { atMs: 0 });
     const after = await Promise.all([demote(first), demote(second), demote(third)]);
     const left = after.filter((each) => each?.role === "operator");
     expect(left).toHaveLength(1);
     expect(left[0]?.passwordHash).toMatch(/^scrypt/);
-    expect(await users().delete(String(left[0]?.id))).toBe("last-operator");
-    expect(await users().delete(third.id)).toBe("deleted");
+    expect(await users().delete(String(left[0]?.id), { atMs: 0 })).toBe("last-operator");
+    expect(await users().delete(third.id, { atMs: 0 })).toBe("deleted");
   });
 
   it("a pending sign-in is given out once, and forgotten after its time", async () => {

@@ -22,6 +22,8 @@ await describeStores("a search of keys", ({ url }) => {
     prefix: `sk-service-${id}`.slice(0, 16),
     hash: id.padEnd(64, "0"),
     profileId: null,
+    teamId: null,
+    memberId: null,
     requestsPerMinute: null,
     spendLimitNano: null,
     spendReset: "never",

@@ -12,19 +12,37 @@ import { createUserStore } from "../../src/store/accounts/users.ts";
 import { openDb } from "../../src/store/db.ts";
 import { describeStores } from "../support/stores/stores.ts";
 
-function user(name: string, role: User["role"] = "owner", createdAtMs = 1): User {
+function user(name: string, role: User["role"] = "admin", createdAtMs = 1): User {
   const email = `${name}@example.com`;
-  return { id: `user_${name}`, email, role, accountId: "a", passwordHash: "h", createdAtMs, lastSignInAtMs: null };
+  return {
+    id: `user_${name}`,
+    email,
+    role,
+    accountId: "a",
+    teamIds: [],
+    passwordHash: "h",
+    createdAtMs,
+    lastSignInAtMs: null,
+  };
 }
 
 function invitation(name: string, wanted: Partial<Invitation> = {}): Invitation {
   const kind = {
     kind: "invitation",
     email: `${name}@example.com`,
-    role: "owner",
+    role: "admin",
     invitedBy: "admin@example.com",
   } as const;
-  return { id: `i_${name}`, hash: `hash ${name}`, ...kind, accountId: "a", createdAtMs: 1, expiresAtMs: 9, ...wanted };
+  return {
+    id: `i_${name}`,
+    hash: `hash ${name}`,
+    ...kind,
+    accountId: "a",
+    teamIds: [],
+    createdAtMs: 1,
+    expiresAtMs: 9,
+    ...wanted,
+  };
 }
 
 await describeStores("people", ({ url }) => {
@@ -122,9 +140,9 @@ await describeStores("people", ({ url }) => {
     const all = await users().list({ limit: 99, after: null });
     const operators = all.filter(({ role }) => role === "operator").map(({ id }) => id);
     expect(operators).toHaveLength(2);
-    const outcomes = await Promise.all(operators.map((id) => users().delete(id)));
+    const outcomes = await Promise.all(operators.map((id) => users().delete(id, { atMs: 0 })));
     expect(outcomes.sort()).toEqual(["deleted", "last-operator"]);
-    expect(await users().delete("user_nobody")).toBe("missing");
+    expect(await users().delete("user_nobody", { atMs: 0 })).toBe("missing");
   });
 
   it("lists page by page, newest first", async () => {

@@ -1,5 +1,4 @@
-// From the claims of an identity provider to what their holder gets: role, account and settings of a key. Pure. A field
-// for teams would be one more field of a rule.
+// From the claims of an identity provider to what their holder gets: role, account, teams and settings of a key. Pure.
 
 import type { ClaimRule, IdentityProvider } from "../../core/people.ts";
 
@@ -20,11 +19,23 @@ export function outcomeOf<Name extends Field>(
   field: Name,
   given: Claims,
 ): ClaimOutcome<NonNullable<ClaimRule[Name]>> {
+  const outcome = outcomesOf(provider, field, given);
+  if (outcome.state !== "given") return outcome;
+  return { state: "given", value: outcome.value[0] as NonNullable<ClaimRule[Name]> };
+}
+
+/** Decides like `outcomeOf`, for a field of which somebody may have several values. */
+export function outcomesOf<Name extends Field>(
+  provider: Pick<IdentityProvider, "rules" | "trustsEmail">,
+  field: Name,
+  given: Claims,
+): ClaimOutcome<readonly NonNullable<ClaimRule[Name]>[]> {
   // Somebody who may write any address would get what a rule gives to its owner.
   const claims = isEmailVerified(provider, given) ? given : { ...given, email: undefined };
   const deciding = provider.rules.filter((rule) => rule[field] !== undefined);
-  const matching = deciding.find((rule) => valuesOf(claims, rule.claim)?.some((value) => matches(rule.value, value)));
-  if (matching !== undefined) return { state: "given", value: matching[field] as NonNullable<ClaimRule[Name]> };
+  const matching = deciding.filter((rule) => valuesOf(claims, rule.claim)?.some((value) => matches(rule.value, value)));
+  const values = matching.map((rule) => rule[field] as NonNullable<ClaimRule[Name]>);
+  if (values.length > 0) return { state: "given", value: [...new Set(values)] };
   return { state: deciding.some(({ claim }) => valuesOf(claims, claim) !== null) ? "none" : "unknown" };
 }
 

@@ -1,5 +1,5 @@
-// From an identity to a user: found by issuer and subject, linked by a verified e-mail address, or made. Claims set role
-// and account at each sign-in.
+// From an identity to a user: found by issuer and subject, linked by a verified e-mail address, or made. Claims set role,
+// account and teams at each sign-in.
 
 import { randomBytes } from "node:crypto";
 import { GatewayError } from "../../core/errors.ts";
@@ -17,12 +17,15 @@ import { UniqueViolation } from "../../core/store-errors.ts";
 import { DEFAULT_ACCOUNT } from "../accounts.ts";
 import { noPassword } from "../passwords.ts";
 import { normalisedEmail } from "../users.ts";
-import { type Claims, hasOverage, isEmailVerified, missingClaims, outcomeOf } from "./claims.ts";
+import { type Claims, hasOverage, isEmailVerified, missingClaims, outcomeOf, outcomesOf } from "./claims.ts";
 
 export interface ArrivalContext {
   readonly store: IdentityStore;
-  readonly users: Pick<UserStore, "byEmail" | "byId" | "hasOperator">;
+  readonly users: Pick<UserStore, "byEmail" | "byId" | "hasOperator" | "change">;
+  /** Keys of somebody who leaves an account are revoked. */
+  readonly keysRevoked: () => Promise<void>;
   readonly accounts: { get(id: string): Promise<unknown> };
+  readonly teams: { idOf(accountId: string, name: string): Promise<string | null> };
   readonly log: Log;
   readonly now: () => number;
 }
@@ -108,11 +111,13 @@ async function firstSignIn(arrival: Arrival, context: ArrivalContext): Promise<U
   const role = outcomeOf(provider, "role", claims);
   const given = role.state === "given" ? role.value : provider.defaultRole;
   if (given === null) throw noAccess();
+  const accountId = (await accountOf(arrival, context)) ?? DEFAULT_ACCOUNT;
   const user: User = {
     id: `user_${randomBytes(12).toString("hex")}`,
     email: email.email,
     role: given,
-    accountId: (await accountOf(arrival, context)) ?? DEFAULT_ACCOUNT,
+    accountId,
+    teamIds: (await teamsOf(arrival, accountId, context)) ?? [],
     passwordHash: noPassword(),
     createdAtMs: now(),
     lastSignInAtMs: null,
@@ -121,19 +126,22 @@ async function firstSignIn(arrival: Arrival, context: ArrivalContext): Promise<U
   return user;
 }
 
-/** A missing claim changes nothing; one that is there and matches no rule makes an owner of an operator. */
+/** A missing claim changes nothing; one that is there and matches no rule gives the default role. */
 async function granted(user: User, arrival: Arrival, context: ArrivalContext): Promise<User> {
   const role = outcomeOf(arrival.provider, "role", arrival.claims);
   const accountId = outcomeOf(arrival.provider, "account", arrival.claims);
+  const account = accountId.state === "given" ? await accountOf(arrival, context) : null;
+  const teamIds = await teamsOf(arrival, account ?? user.accountId, context);
   const grant: UserGrant = {
     ...(role.state === "given" && { role: role.value }),
-    ...(role.state === "none" && { role: arrival.provider.defaultRole ?? "owner" }),
-    ...(accountId.state === "given" && { accountId: (await accountOf(arrival, context)) ?? user.accountId }),
+    ...(role.state === "none" && { role: arrival.provider.defaultRole ?? "admin" }),
+    ...(account !== null && { accountId: account }),
+    ...(teamIds !== null && { teamIds }),
   };
-  const isSame = (grant.role ?? user.role) === user.role && (grant.accountId ?? user.accountId) === user.accountId;
-  if (isSame) return user;
-  const changed = await context.store.applyGrant(user.id, grant);
+  if (isSame({ ...user, ...grant }, user)) return user;
+  const changed = await context.users.change(user.id, grant, { atMs: context.now() });
   if (changed === null) throw noAccess();
+  if (changed.accountId !== user.accountId) await context.keysRevoked();
   if (grant.role !== undefined && changed.role !== grant.role) {
     context.log.warn(
       { event: "identity.last_operator_kept", user: user.email },
@@ -141,6 +149,25 @@ async function granted(user: User, arrival: Arrival, context: ArrivalContext): P
     );
   }
   return changed;
+}
+
+function isSame(one: User, other: User): boolean {
+  const teams = (user: User): string => [...user.teamIds].sort().join();
+  return one.role === other.role && one.accountId === other.accountId && teams(one) === teams(other);
+}
+
+/** The ids of the teams that claims name. Null where they say nothing; none where none matches. */
+async function teamsOf({ provider, claims }: Arrival, accountId: string, { teams }: ArrivalContext) {
+  const outcome = outcomesOf(provider, "team", claims);
+  if (outcome.state === "unknown") return null;
+  const ids: string[] = [];
+  for (const name of outcome.state === "given" ? outcome.value : []) {
+    const id = await teams.idOf(accountId, name);
+    if (id !== null) ids.push(id);
+    else
+      throw refused("no_team", `The configuration of ${provider.name} names the team '${name}', which does not exist.`);
+  }
+  return ids;
 }
 
 /** The account that claims or configuration name. Null where neither does. */

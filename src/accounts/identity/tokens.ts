@@ -40,6 +40,7 @@ export interface TokensContext {
   readonly issuers: readonly { readonly provider: IdentityProvider; readonly issuer: Issuer }[];
   readonly keys: Pick<Keys, "derive" | "verifyHash">;
   readonly accounts: Pick<AccountStore, "get">;
+  readonly teams: { idOf(accountId: string, name: string): Promise<string | null> };
   readonly now?: () => number;
 }
 
@@ -55,7 +56,7 @@ interface KnownToken {
   untilMs: number;
 }
 
-export function createTokens({ issuers, keys, accounts, now = () => Date.now() }: TokensContext): IdentityTokens {
+export function createTokens({ issuers, now = () => Date.now(), ...sources }: TokensContext): IdentityTokens {
   const taking = issuers.filter(({ provider }) => provider.audiences.length > 0);
   /** In the order of insertion. */
   const known = new Map<string, KnownToken>();
@@ -98,7 +99,7 @@ export function createTokens({ issuers, keys, accounts, now = () => Date.now() }
     isTokenShaped: (text) => taking.length > 0 && SHAPE.test(text),
     verify: async (text, mayAsk = () => true) => {
       const holder = await holderOf(text, mayAsk);
-      return holder === null ? { state: "unknown" } : keyOf(holder, { keys, accounts });
+      return holder === null ? { state: "unknown" } : keyOf(holder, sources);
     },
     caller: async (text, mayAsk) => {
       const holder = await holderOf(text, mayAsk);
@@ -106,7 +107,7 @@ export function createTokens({ issuers, keys, accounts, now = () => Date.now() }
       const role = outcomeOf(holder.provider, "role", holder.claims);
       if (role.state !== "given") throw noAccess();
       // Whose key was revoked is kept out here as well.
-      if ((await keyOf(holder, { keys, accounts })).state === "unknown") return null;
+      if ((await keyOf(holder, sources)).state === "unknown") return null;
       return { name: holder.name, role: role.value, accountId: accountOf(holder) ?? "" };
     },
   };
@@ -118,7 +119,9 @@ function forgetOldest(known: Map<string, KnownToken>): void {
   if (oldest !== undefined) known.delete(oldest);
 }
 
-async function keyOf(holder: TokenHolder, context: Pick<TokensContext, "keys" | "accounts">): Promise<Verification> {
+type KeySources = Pick<TokensContext, "keys" | "accounts" | "teams">;
+
+async function keyOf(holder: TokenHolder, context: KeySources): Promise<Verification> {
   holder.key ??= derivedKey(holder, context).catch((error: unknown) => {
     holder.key = null;
     throw error;
@@ -127,15 +130,16 @@ async function keyOf(holder: TokenHolder, context: Pick<TokensContext, "keys" | 
 }
 
 /** Finds or makes the key of a holder, gives it the settings of the rules, and returns its hash. */
-async function derivedKey(
-  holder: TokenHolder,
-  { keys, accounts }: Pick<TokensContext, "keys" | "accounts">,
-): Promise<string> {
+async function derivedKey(holder: TokenHolder, { keys, accounts, teams }: KeySources): Promise<string> {
   const { provider, subject, name, claims } = holder;
   const accountId = accountOf(holder);
   if (accountId === null || (await accounts.get(accountId)) === null) throw noAccess();
   const profile = outcomeOf(provider, "profile", claims);
   const limit = outcomeOf(provider, "requestsPerMinute", claims);
+  const team = outcomeOf(provider, "team", claims);
+  const teamId = team.state === "given" ? await teams.idOf(accountId, team.value) : null;
+  // Without the team, its bounds would not hold.
+  if (team.state === "given" && teamId === null) throw noAccess();
   // No key text has this form, so nobody can present it. Another account is another key: the old one keeps its history.
   const keyHash = hash("sha256", JSON.stringify(["identity", provider.issuer, subject, accountId]), "hex");
   await keys.derive({
@@ -143,6 +147,7 @@ async function derivedKey(
     ...{ accountId, name, hash: keyHash, prefix: `token:${provider.id}` },
     settings: {
       ...(profile.state !== "unknown" && { profileId: profile.state === "given" ? profile.value : null }),
+      ...(team.state !== "unknown" && { teamId }),
       ...(limit.state !== "unknown" && { requestsPerMinute: limit.state === "given" ? limit.value : null }),
     },
   });

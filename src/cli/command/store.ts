@@ -12,6 +12,7 @@ import { UniqueViolation } from "../../core/store-errors.ts";
 import { createAccountStore } from "../../store/accounts/accounts.ts";
 import { createKeyStore } from "../../store/accounts/keys.ts";
 import { createProfileStore } from "../../store/accounts/profiles.ts";
+import { createTeamStore } from "../../store/accounts/teams.ts";
 import { createAuditLog } from "../../store/audit/log.ts";
 import { auditedDb } from "../../store/audit/scope.ts";
 import { openDb } from "../../store/db.ts";
@@ -47,7 +48,8 @@ export async function withStore<T>(database: string, work: (store: CommandStore)
 function storeOf(db: Db): CommandStore {
   const store = createKeyStore(db);
   const accounts = createAccountStore(db);
-  const directory = createDirectory({ accounts, keys: store, profiles: createProfileStore(db), log: SILENT_LOG });
+  const [profiles, teams] = [createProfileStore(db), createTeamStore(db)];
+  const directory = createDirectory({ accounts, keys: store, profiles, teams, log: SILENT_LOG });
   return {
     db,
     keys: createKeys({ store, directory, log: SILENT_LOG }),

@@ -57,6 +57,8 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
         [
           ["create --name NAME", "Create a key and print it once"],
           ["  --profile NAME", "Route its requests by this profile, by name or id"],
+          ["  --team NAME", "Put it into this team, by name or id"],
+          ["  --member EMAIL", "Give it to this user; without one, it is a service's"],
           ["  --rpm N", "Requests per minute"],
           ["  --spend-limit USD", "What it may spend, in total or between resets"],
           ["  --spend-reset WHEN", "never, daily, weekly (Monday) or monthly, at 00:00 UTC"],

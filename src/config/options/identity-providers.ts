@@ -1,6 +1,6 @@
 // The section `identityProviders`: one entry for each issuer. Environment variables make or outweigh the entry `oidc`.
 
-import { type ClaimRule, type IdentityProvider, USER_ROLES } from "../../core/people.ts";
+import { type ClaimRule, GIVEN_ROLES, givenRole, type IdentityProvider } from "../../core/people.ts";
 import { type Located, nodeAt } from "../located.ts";
 import { domainName, hidden, issuerUrl, listOf, number, oneOf, reject, shape, text, truth } from "../readers.ts";
 import type { Report } from "../report.ts";
@@ -23,8 +23,9 @@ const rule = shape(
   {
     claim: text(),
     value: text(),
-    role: oneOf(USER_ROLES),
+    role: oneOf(GIVEN_ROLES),
     account: id,
+    team: text(),
     profile: id,
     requestsPerMinute: number({ min: 1, max: 1_000_000, isWhole: true }),
   },
@@ -40,7 +41,7 @@ const ENTRY = shape({
   scopes: listOf(text({ test: (value) => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(value), expected: "a scope" })),
   domains: listOf(domainName),
   trustEmail: truth,
-  defaultRole: oneOf(USER_ROLES),
+  defaultRole: oneOf(GIVEN_ROLES),
   account: id,
   rules: listOf(rule),
   audiences: listOf(text()),
@@ -125,14 +126,18 @@ function settled(id: string, { place, entry, isIssuerWritten }: ReadEntry, repor
     complain(`everybody can get a token of ${new URL(issuer).host}, so name accounts in rules alone`);
   }
   return {
-    ...{ id, issuer, clientId, audiences, domains, defaultRole },
+    ...{ id, issuer, clientId, audiences, domains },
+    defaultRole: defaultRole === null ? null : givenRole(defaultRole),
     name: entry.name ?? (id === FROM_VARIABLES ? "single sign-on" : id),
     clientSecret: entry.clientSecret ?? null,
     deviceClientId: entry.deviceClientId ?? null,
     scopes: entry.scopes ?? DEFAULT_SCOPES,
     trustsEmail: entry.trustEmail ?? false,
     account: entry.account ?? null,
-    rules: rules as readonly ClaimRule[],
+    rules: rules.map(({ role, ...rule }) => ({
+      ...rule,
+      ...(role === undefined ? {} : { role: givenRole(role) }),
+    })) as readonly ClaimRule[],
     algorithms: entry.algorithms ?? DEFAULT_ALGORITHMS,
   };
 }

@@ -1,6 +1,6 @@
 // Options of one identity provider by environment variables. Several are written in the file, under `identityProviders`.
 
-import { USER_ROLES, type UserRole } from "../../core/people.ts";
+import { GIVEN_ROLES, type GivenRole } from "../../core/people.ts";
 import { domainName, issuerUrl, listOf, oneOf, text } from "../readers.ts";
 import { option } from "./option.ts";
 
@@ -49,12 +49,12 @@ export const IDENTITY_OPTIONS = {
     read: listOf(domainName),
     help: "Domains of e-mail addresses that may sign in, comma-separated.",
   }),
-  oidcDefaultRole: option<UserRole | null>({
+  oidcDefaultRole: option<GivenRole | null>({
     env: "SWITCHYARD_OIDC_DEFAULT_ROLE",
     default: null,
     shownDefault: "none: only people who have an account may sign in",
-    read: oneOf(USER_ROLES),
-    help: "The role of people whom no group gives one: operator or owner.",
+    read: oneOf(GIVEN_ROLES),
+    help: "The role of people whom no group gives one: operator, admin, billing, member or viewer.",
   }),
   oidcOperatorGroups: option<readonly string[] | null>({
     env: "SWITCHYARD_OIDC_OPERATOR_GROUPS",

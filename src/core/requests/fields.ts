@@ -217,6 +217,20 @@ export const LOG_FIELDS = {
     title: "Service tier",
     about: "The provider's service tier that was charged. None for the usual one.",
   },
+  teamId: {
+    kind: "optionalText",
+    api: "team",
+    of: ({ teamId }) => teamId,
+    filter: "logged",
+    about: "The id of the team that its key was in then.",
+  },
+  memberId: {
+    kind: "optionalText",
+    api: "member",
+    of: ({ memberId }) => memberId,
+    filter: "logged",
+    about: "The id of the person that its key belonged to then. None for the key of a service.",
+  },
 } as const satisfies Readonly<Record<string, LogField>>;
 
 type Fields = typeof LOG_FIELDS;

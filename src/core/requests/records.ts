@@ -100,6 +100,9 @@ export interface RequestRecord extends RequestLabels {
   readonly keyId: string;
   /** The saved profile that the key had then; null when it had none. */
   readonly profileId: string | null;
+  /** Team and person of the key then; null for none. */
+  readonly teamId: string | null;
+  readonly memberId: string | null;
   readonly atMs: number;
   readonly route: string;
   readonly status: number;

@@ -9,6 +9,7 @@ import type { AnswerFigures, OutcomeStore } from "../../core/requests/outcomes.t
 import type { CostRecord, RequestRecord } from "../../core/requests/records.ts";
 import type { Caller } from "../call.ts";
 import { responseText } from "../capture.ts";
+import { constraintsOf } from "../constraints.ts";
 import type { Services } from "../services.ts";
 import { compareAnswers } from "./agreement.ts";
 import { type AskedAgain, askAgain, plan } from "./second-answer.ts";
@@ -152,7 +153,7 @@ async function sample(
 ): Promise<SampleResult> {
   const { rule, caller, record } = answered;
   const services = current();
-  const asked = askedAgain(answered);
+  const asked = askedAgain(answered, services);
   const planned = plan(asked, rule.model, services);
   if (planned === null) return "unsuitable";
   const day = { profileId: caller.profile?.id ?? "", day: new Date(services.now()).toISOString().slice(0, 10) };
@@ -175,12 +176,11 @@ async function sample(
   return "compared";
 }
 
-function askedAgain({ format, request, caller, record }: AnsweredRequest): AskedAgain {
-  const { profile } = caller;
-  if (profile === null || record.decision === null) throw new Error("a sample needs a profile and a decision");
+function askedAgain({ format, request, caller, record }: AnsweredRequest, { catalog }: Services): AskedAgain {
+  if (caller.profile === null || record.decision === null) throw new Error("a sample needs a profile and a decision");
   const liveOutputTokens = record.cost?.buckets.output ?? 0;
   const { decision, requestId } = record;
-  return { format, request, constraints: profile.constraints, decision, requestId, liveOutputTokens };
+  return { format, request, constraints: constraintsOf(caller, catalog), decision, requestId, liveOutputTokens };
 }
 
 function toSaid(said: CapturedResponse) {

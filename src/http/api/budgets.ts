@@ -85,6 +85,7 @@ export const BudgetSchema = named("Budget", {
 export const BUDGET_ROUTES: readonly ApiRoute[] = [
   post("createBudget", "/api/budgets", {
     summary: "Set a budget",
+    access: "manage",
     body: NewBudgetSchema,
     example: { name: "Everything", scope: "account", amountUsd: "100", period: "month", timeZone: "Europe/Berlin" },
     status: 201,
@@ -97,6 +98,7 @@ export const BUDGET_ROUTES: readonly ApiRoute[] = [
   }),
   get("listBudgets", "/api/budgets", {
     summary: "The budgets of an account, with what is spent of each",
+    access: "readMoney",
     parameters: paging,
     response: page(BudgetSchema),
     async handle({ request }, edge) {
@@ -111,6 +113,7 @@ export const BUDGET_ROUTES: readonly ApiRoute[] = [
   }),
   get("getBudget", "/api/budgets/:id", {
     summary: "One budget",
+    access: "readMoney",
     response: BudgetSchema,
     async handle({ request }, edge) {
       const id = idOf(request, "budget");
@@ -120,6 +123,7 @@ export const BUDGET_ROUTES: readonly ApiRoute[] = [
   // What was spent stays. A budget that is lowered below it blocks at once.
   put("replaceBudget", "/api/budgets/:id", {
     summary: "Replace a budget; what was spent of it stays",
+    access: "manage",
     body: NewBudgetSchema,
     response: BudgetSchema,
     async handle({ request, body }, edge) {
@@ -130,6 +134,7 @@ export const BUDGET_ROUTES: readonly ApiRoute[] = [
   }),
   del("deleteBudget", "/api/budgets/:id", {
     summary: "Delete a budget",
+    access: "manage",
     async handle({ request }, edge) {
       const id = idOf(request, "budget");
       if (!(await edge.budgets.delete(await authorOf(request, edge), id))) throw missing("budget", id);

@@ -69,6 +69,7 @@ const TransactionSchema = named("Transaction", transactionFields);
 export const CREDIT_ROUTES: readonly ApiRoute[] = [
   get("getCredits", "/api/credits", {
     summary: "The balance of an account: total, reserved and available",
+    access: "readMoney",
     response: CreditsSchema,
     async handle({ request }, edge) {
       const accountId = await accountOf(request, edge);

@@ -59,6 +59,7 @@ type WrittenExplore = Shape<typeof ExploreSchema>;
 export const EXPLORE_ROUTES: readonly ApiRoute[] = [
   get("explore", "/api/explore", {
     summary: "One metric by one or two dimensions; hours and days are whole and in UTC",
+    access: "explore",
     parameters: [
       query("metric", Type.Enum([...METRIC_NAMES], { default: "requests" })),
       query(
@@ -120,6 +121,7 @@ function write({ metric, by, filter }: ExploreQuery, explored: Explored, edge: O
   const { rows, values, fromMs, toMs, source } = explored;
   const labelOf = (name: string, value: string): string | null => {
     if (name === "key") return edge.keys.nameOf(filter.accountId, value);
+    if (name === "team") return edge.teams.nameOf(filter.accountId, value);
     return name === "keyProfile" ? edge.profiles.nameOf(filter.accountId, value) : null;
   };
   return {

@@ -69,6 +69,7 @@ export const LEDGER_ROUTES: readonly ApiRoute[] = [
   // `from` and `after` differ: the first includes the entry it names.
   get("listLedger", "/api/ledger", {
     summary: "Ledger entries, newest first",
+    access: "readMoney",
     parameters: [...paging, cursor("from", "The id of the entry to begin with."), ...narrowing],
     response: page(LedgerLineSchema),
     async handle({ request }, edge) {
@@ -83,6 +84,7 @@ export const LEDGER_ROUTES: readonly ApiRoute[] = [
   // Streamed, so that a ledger of any length can be exported.
   get("exportLedger", "/api/ledger/export", {
     summary: "All of it, or all of one kind or month, as CSV; cells that a spreadsheet would run are defused",
+    access: "readMoney",
     parameters: [...narrowing, query("format", Type.Enum(["csv"]))],
     response: sentAs(textContent("text/csv")),
     async handle({ request, reply }, edge) {
@@ -102,6 +104,7 @@ export const LEDGER_ROUTES: readonly ApiRoute[] = [
   // Months are their own cursor: `after` is the last month of the page before.
   get("listLedgerMonths", "/api/ledger/months", {
     summary: "Monthly summary, newest first; opening plus the four signed sums is closing",
+    access: "readMoney",
     parameters: [limit, query("after", Type.String({ pattern: MONTH }), "`next` of the page before.")],
     response: page(LedgerMonthSchema),
     async handle({ request }, edge) {
@@ -113,6 +116,7 @@ export const LEDGER_ROUTES: readonly ApiRoute[] = [
   }),
   get("listLedgerDays", "/api/ledger/days", {
     summary: "Daily summary, newest first; days without entries included",
+    access: "readMoney",
     parameters: [limit],
     response: page(LedgerDaySchema),
     async handle({ request }, edge) {

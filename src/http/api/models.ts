@@ -116,6 +116,7 @@ export const CatalogModelSchema = named("CatalogModel", {
 export const MODEL_ROUTES: readonly ApiRoute[] = [
   get("listCatalogModels", "/api/models", {
     summary: "The whole catalogue with health",
+    access: "readCatalog",
     response: page(CatalogModelSchema),
     async handle({ request }, { services: current, versions, records, accounts }) {
       const account = await accountOf(request, { accounts });

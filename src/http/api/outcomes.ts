@@ -92,6 +92,7 @@ const model = query("model", AnyText, "One of `models`; left out, the one of the
 export const OUTCOME_ROUTES: readonly ApiRoute[] = [
   get("getOutcomes", "/api/outcomes", {
     summary: "Whether cheaper answers hold up: agreement with a second model, cost and latency by category and tier",
+    access: "readRules",
     parameters: [days, model, bar],
     response: OutcomesSchema,
     async handle({ request }, edge) {

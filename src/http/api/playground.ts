@@ -91,6 +91,7 @@ export const PLAYGROUND_ROUTES: readonly ApiRoute[] = [
   // Asked on every change of the form: no provider call, no charge, no record.
   post("decideInPlayground", "/api/playground/decide", {
     summary: "The decision a request would get under a saved or an unsaved profile; no provider call, no charge",
+    access: "readRules",
     changesNothing: true,
     body: PlaygroundRequestSchema,
     example: { prompt: PROMPT, profile: { tierCeiling: "STANDARD" } },
@@ -107,6 +108,7 @@ export const PLAYGROUND_ROUTES: readonly ApiRoute[] = [
     // The request log has it.
     isAudited: false,
     summary: "Run the same request with a provider, whole or as a stream, and charge the account",
+    access: "manage",
     body: PlaygroundRequestSchema,
     example: { prompt: PROMPT, stream: true },
     isLarge: true,
@@ -159,9 +161,9 @@ const PLAYGROUND = "playground";
 /** A caller without limits of its own; those of the server still apply. */
 function playgroundCaller(accountId: string, profile: Profile | null): Caller {
   const nothing = { requestsPerMinute: null, spendLimitNano: null, expiresAtMs: null, revokedAtMs: null };
-  const limit = { spendReset: "never" as const };
+  const limit = { spendReset: "never" as const, teamId: null, memberId: null };
   const key = { id: PLAYGROUND, accountId, name: PLAYGROUND, prefix: "", hash: "", profileId: profile?.id ?? null };
-  return { key: { ...key, ...nothing, ...limit, lastUsedAtMs: null, createdAtMs: 0 }, profile };
+  return { key: { ...key, ...nothing, ...limit, lastUsedAtMs: null, createdAtMs: 0 }, profile, bounds: [] };
 }
 
 type PlaygroundDecision = Shape<typeof PlaygroundDecisionSchema>;

@@ -46,7 +46,8 @@ import {
   paging,
   queryOf,
 } from "./exchange.ts";
-import { KeySchema, readAmount, showKeys, usageFrom } from "./keys.ts";
+import { KeySchema, showKeys, usageFrom } from "./key-json.ts";
+import { readAmount } from "./keys.ts";
 import { type ApiRoute, del, get, post, put } from "./route.ts";
 
 /** One text for the request and the response. */
@@ -101,6 +102,7 @@ const keysTo = query(
 export const PROFILE_ROUTES: readonly ApiRoute[] = [
   post("createProfile", "/api/profiles", {
     summary: "Save a routing profile",
+    access: "manage",
     body: NewProfileSchema,
     example: { name: "cheap", tierCeiling: "LIGHT" },
     status: 201,
@@ -112,6 +114,7 @@ export const PROFILE_ROUTES: readonly ApiRoute[] = [
   }),
   get("listProfiles", "/api/profiles", {
     summary: "The profiles, each with its number of keys and its usage of 30 days",
+    access: "readRules",
     parameters: paging,
     response: page(ListedProfileSchema),
     async handle({ request }, edge) {
@@ -136,6 +139,7 @@ export const PROFILE_ROUTES: readonly ApiRoute[] = [
   }),
   get("getProfile", "/api/profiles/:id", {
     summary: "One profile",
+    access: "readRules",
     response: ProfileSchema,
     async handle({ request }, edge) {
       const id = idOf(request, "profile");
@@ -145,6 +149,7 @@ export const PROFILE_ROUTES: readonly ApiRoute[] = [
   // The whole profile: a rule that is left out is gone.
   put("replaceProfile", "/api/profiles/:id", {
     summary: "Replace a profile",
+    access: "manage",
     body: NewProfileSchema,
     response: ProfileSchema,
     async handle({ request, body }, edge) {
@@ -181,6 +186,7 @@ export const PROFILE_ROUTES: readonly ApiRoute[] = [
   // Shown before a profile is deleted. `total` counts all that are asked for; without `status`, revoked ones too.
   get("listProfileKeys", "/api/profiles/:id/keys", {
     summary: "The keys that have this profile, and would be refused without it",
+    access: "readRules",
     parameters: [query("status", Type.Enum([...KEY_STATUSES])), ...paging],
     response: Type.Object({ data: Type.Array(KeySchema), next: nullable(AnyText), total: Integer }),
     async handle({ request }, edge) {
@@ -200,7 +206,9 @@ export const PROFILE_ROUTES: readonly ApiRoute[] = [
   // Deleting and moving the keys is one transaction, so that no key is refused in between.
   del("deleteProfile", "/api/profiles/:id", {
     summary: "Delete a profile; its keys are refused from then on, unless they are moved in the same step",
+    access: "manage",
     parameters: [keysTo],
+    errors: [409],
     async handle({ request }, edge) {
       const id = idOf(request, "profile");
       const accountId = await accountOf(request, edge);

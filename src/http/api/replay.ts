@@ -125,6 +125,7 @@ export const ReplaySchema = named("Replay", {
 export const REPLAY_ROUTES: readonly ApiRoute[] = [
   post("replayProfile", "/api/profiles/replay", {
     summary: "The newest requests of the account under these rules: what would change, and what it would have cost",
+    access: "readRules",
     changesNothing: true,
     body: ReplayQuestionSchema,
     example: { profile: { tierFloor: "LIGHT" }, limit: 100 },

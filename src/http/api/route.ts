@@ -9,7 +9,8 @@ import { invalid } from "../../formats/json/fields.ts";
 import { parseBody } from "../../formats/json/parse.ts";
 import type { OperatorContext } from "../context.ts";
 import { bodyOf } from "../exchange/body.ts";
-import { identify, operatorOnly, refuseCrossSite } from "../exchange/identity.ts";
+import { identify, permitted, refuseCrossSite } from "../exchange/identity.ts";
+import type { Permission } from "../exchange/permissions.ts";
 import {
   ANY_ERRORS,
   BODY_ERRORS,
@@ -27,11 +28,11 @@ import { isRecorded, recorded } from "./audit/record.ts";
 import { account } from "./exchange.ts";
 
 /**
- * Callers that a route allows. `account`: anyone who is signed in or brings the admin token, about one account.
- * `anyone` and `ownLogin` are for people who are about to sign in, or who change how they do. Pages of other sites may
- * not call those, because signing somebody in as somebody else is an attack too.
+ * Callers that a route allows: those with a permission, or people who are about to sign in or change how they do
+ * (`anyone`, `ownLogin`). Pages of other sites may not call the latter, because signing somebody in as somebody else is an
+ * attack too.
  */
-type Access = "anyone" | "ownLogin" | "account" | "operator";
+type Access = "anyone" | "ownLogin" | Permission;
 
 /** A response that the handler sends itself, such as a stream. */
 interface SentByHandler {
@@ -56,8 +57,10 @@ type Handler<Body extends TSchema, Response> = (call: ApiCall<Body>, edge: Opera
 
 interface RouteContract<Body extends TSchema, Response> {
   readonly summary: string;
-  /** Left out: `account`. */
+  /** Left out: `manage`. */
   readonly access?: Access;
+  /** Says that operators call it for all accounts, so that it does not take `account`. */
+  readonly spansAccounts?: boolean;
   /** Besides those of the path, and `account` where the call is about an account. */
   readonly parameters?: readonly Parameter[];
   readonly body?: Body;
@@ -128,7 +131,7 @@ export function registerRoute(
   edge: OperatorContext,
   { route, routes }: { readonly route: ApiRoute; readonly routes: readonly ApiRoute[] },
 ): void {
-  const { method, path, body, access = "account", isLarge = false, hasHead = true } = route;
+  const { method, path, body, access = "manage", isLarge = false, hasHead = true } = route;
   const handle = handlerOf(route, routes, { server, edge });
   const read = body === undefined ? noBody : bodyReader(body);
   const status = statusOf(route);
@@ -170,16 +173,8 @@ type Guard = (request: FastifyRequest) => Promise<void>;
 function guardsOf(access: Access, edge: OperatorContext): Guard[] {
   const sameSite: Guard = async (request) => refuseCrossSite(request);
   const identified: Guard = (request) => identify(request, edge);
-  switch (access) {
-    case "anyone":
-      return [sameSite];
-    case "ownLogin":
-      return [sameSite, identified];
-    case "account":
-      return [identified];
-    case "operator":
-      return [identified, operatorOnly];
-  }
+  if (access === "anyone") return [sameSite];
+  return access === "ownLogin" ? [sameSite, identified] : [identified, permitted(access)];
 }
 
 const readOnly: Guard = async () => {
@@ -202,7 +197,7 @@ function noBody(): never {
 
 /** The route as an operation of the contract. */
 export function toOperation(route: ApiRoute): Operation {
-  const { id, method, path, summary, access = "account", parameters = [], body, example, errors = [] } = route;
+  const { id, method, path, summary, access = "manage", parameters = [], body, example, errors = [] } = route;
   const isOpen = access === "anyone";
   return {
     id,
@@ -212,7 +207,7 @@ export function toOperation(route: ApiRoute): Operation {
     security: isOpen ? null : "adminToken",
     parameters: [
       ...[...path.matchAll(/:(\w+)/g)].map(([, name]) => inPath(name as string)),
-      ...(access === "account" ? [account] : []),
+      ...(access === "ownLogin" || access === "operator" || isOpen || route.spansAccounts ? [] : [account]),
       ...parameters,
     ],
     body: body === undefined ? null : json(body, example),

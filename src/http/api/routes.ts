@@ -23,6 +23,7 @@ import { MODEL_ROUTES } from "./models.ts";
 import { OUTCOME_ROUTES } from "./outcomes.ts";
 import { LOGIN_ROUTES } from "./people/login.ts";
 import { SIGN_IN_ROUTES } from "./people/sign-in.ts";
+import { TEAM_ROUTES } from "./people/teams.ts";
 import { USER_ROUTES } from "./people/users.ts";
 import { PLAYGROUND_ROUTES } from "./playground.ts";
 import { PROFILE_ROUTES } from "./profiles.ts";
@@ -41,6 +42,7 @@ export const ROUTES: readonly ApiRoute[] = [
   ...ACCOUNT_ROUTES,
   ...KEY_ROUTES,
   ...PROFILE_ROUTES,
+  ...TEAM_ROUTES,
   ...BUDGET_ROUTES,
   ...CREDIT_ROUTES,
   ...LEDGER_ROUTES,
@@ -78,6 +80,11 @@ export function registerApi(server: FastifyInstance, edge: OperatorContext): voi
     compressJson(api);
     for (const route of ROUTES) registerRoute(api, edge, { route, routes: ROUTES });
   });
+}
+
+/** For the table of roles, and the test that walks all of them. */
+export function apiRoutes(): readonly ApiRoute[] {
+  return ROUTES;
 }
 
 /** The routes as operations of the contract. */

@@ -103,6 +103,7 @@ export const USAGE_ROUTES: readonly ApiRoute[] = [
   // Totals come from rollups, not from the request log, which is kept for a shorter time.
   get("getUsage", "/api/usage", {
     summary: "Totals by hour, day or over the range; hours and days are whole and in UTC",
+    access: "readTotals",
     parameters: [
       ...range,
       query(
@@ -146,6 +147,7 @@ export const USAGE_ROUTES: readonly ApiRoute[] = [
   get("getProviderFailures", "/api/usage/failures", {
     summary:
       "Failed requests by provider, by hour, day or over the range; a request that failed at two counts for both",
+    access: "readTotals",
     parameters: [...range, query("by", Type.Enum([...USAGE_STEPS], { default: "day" })), ...keyFilters],
     response: FailurePageSchema,
     async handle({ request }, edge) {

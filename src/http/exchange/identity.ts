@@ -12,8 +12,10 @@ import type { WrongKeys } from "../../accounts/limits/wrong-keys.ts";
 import { LOGIN_MAX_MS, type Logins, type SignedIn } from "../../accounts/logins.ts";
 import type { Settings } from "../../config/settings.ts";
 import { GatewayError } from "../../core/errors.ts";
+import type { User } from "../../core/people.ts";
 import { tooManyWrongKeys } from "../../gateway/admit.ts";
 import * as TEXT from "../text.ts";
+import { isPermitted, type Permission } from "./permissions.ts";
 
 /** The settings and stores that tell who is asking. */
 export interface IdentityContext extends AdminTokenContext {
@@ -157,10 +159,21 @@ function unidentified({ settings }: IdentityContext): GatewayError {
   return new GatewayError("unauthenticated", message, { code: "not_signed_in" });
 }
 
-/** Throws unless an operator is asking. */
-export async function operatorOnly({ identity }: FastifyRequest): Promise<void> {
-  if (identity?.kind === "admin" || personOf(identity)?.role === "operator") return;
-  throw new GatewayError("forbidden", TEXT.adminsOnly, { code: "operators_only" });
+/** A guard that throws unless the caller's role has this permission. The admin token has every one. */
+export function permitted(permission: Permission): (request: FastifyRequest) => Promise<void> {
+  return async ({ identity }) => {
+    const role = identity?.kind === "admin" ? "operator" : personOf(identity)?.role;
+    if (role !== undefined && isPermitted(role, permission)) return;
+    if (permission === "operator") throw new GatewayError("forbidden", TEXT.operatorsOnly, { code: "operators_only" });
+    throw new GatewayError("forbidden", TEXT.notPermitted(role ?? "none"), { code: "not_permitted" });
+  };
+}
+
+/** The user whose things alone the caller may reach; null for those who reach all of an account. */
+export function ownMemberOf({ identity }: FastifyRequest): User | null {
+  if (personOf(identity)?.role !== "member") return null;
+  if (identity?.kind === "user") return identity.user;
+  throw new GatewayError("forbidden", TEXT.membersSignIn, { code: "not_permitted" });
 }
 
 /** The name the ledger keeps for the caller. */
@@ -171,7 +184,7 @@ export function actorOf({ identity }: FastifyRequest): string | null {
 /** The only account the caller may see; null for those who may see all. */
 export function ownAccountOf({ identity }: FastifyRequest): string | null {
   const person = personOf(identity);
-  return person?.role === "owner" ? person.accountId : null;
+  return person === null || person.role === "operator" ? null : person.accountId;
 }
 
 /** Returns the caller by cookie or by token; null for the admin token, which is nobody. */

@@ -11,6 +11,8 @@ interface DashboardPage {
   readonly key: string;
   /** The heading that the page stands under in the navigation. Pages of a group follow each other. */
   readonly group: "" | "Traffic" | "Routing" | "Account";
+  /** The permission that its user needs, by the name in `exchange/permissions.ts`; everybody opens one without. */
+  readonly needs?: string;
   /** The path of an SVG drawing of 16 by 16, drawn with a line of 1.5. */
   readonly icon: string;
 }
@@ -23,15 +25,25 @@ export const DASHBOARD_PAGES = [
     title: "Overview",
     key: "o",
     group: "",
+    needs: "readTotals",
     icon: "M2 2h5v7H2zM9 7h5v7H9zM2 12h5v2H2zM9 2h5v2H9z",
   },
-  { name: "requests", path: "/requests", title: "Requests", key: "r", group: "Traffic", icon: "M2 4h12M2 8h12M2 12h8" },
+  {
+    name: "requests",
+    path: "/requests",
+    title: "Requests",
+    key: "r",
+    group: "Traffic",
+    needs: "readRequests",
+    icon: "M2 4h12M2 8h12M2 12h8",
+  },
   {
     name: "sessions",
     path: "/sessions",
     title: "Sessions",
     key: "e",
     group: "Traffic",
+    needs: "readRules",
     icon: "M2 3h9v6H6l-3 3V9H2zM13 6h1v6h-1v2l-2-2H8",
   },
   {
@@ -40,6 +52,7 @@ export const DASHBOARD_PAGES = [
     title: "Explore",
     key: "x",
     group: "Traffic",
+    needs: "explore",
     icon: "M2 2v12h12M5 11V8M8.5 11V4M12 11V6",
   },
   {
@@ -48,6 +61,7 @@ export const DASHBOARD_PAGES = [
     title: "Outcomes",
     key: "u",
     group: "Traffic",
+    needs: "readRules",
     icon: "M2 8l4 4 8-8",
   },
   {
@@ -56,6 +70,7 @@ export const DASHBOARD_PAGES = [
     title: "Playground",
     key: "p",
     group: "Routing",
+    needs: "manage",
     icon: "M4 2.5v11L13 8z",
   },
   {
@@ -64,6 +79,7 @@ export const DASHBOARD_PAGES = [
     title: "Profiles",
     key: "f",
     group: "Routing",
+    needs: "readRules",
     icon: "M2 4h7M13 4h1M2 12h1M7 12h7M11 2v4M5 10v4",
   },
   {
@@ -88,6 +104,7 @@ export const DASHBOARD_PAGES = [
     title: "Keys",
     key: "k",
     group: "Account",
+    needs: "readKeys",
     icon: "M8 8a3 3 0 1 0-6 0 3 3 0 1 0 6 0h6v3M11 8v2",
   },
   {
@@ -104,6 +121,7 @@ export const DASHBOARD_PAGES = [
     title: "Credits",
     key: "c",
     group: "Account",
+    needs: "readMoney",
     icon: "M2 4h12v9H2zM2 7h12M10 10h2",
   },
   {

@@ -3,12 +3,12 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Catalog } from "../../catalog/catalog.ts";
 import { findModel } from "../../catalog/model-names.ts";
-import { NO_CONSTRAINTS } from "../../core/decision.ts";
 import { GatewayError } from "../../core/errors.ts";
 import type { Model } from "../../core/model.ts";
 import type { ModelListWriter } from "../../formats/format.ts";
 import { isAutoAlias } from "../../formats/service/controls.ts";
 import type { Caller } from "../../gateway/call.ts";
+import { constraintsOf } from "../../gateway/constraints.ts";
 import { AUTO, offeredModels } from "../../routing/direct.ts";
 import { namedModels } from "../../routing/named.ts";
 import type { CallContext } from "../context.ts";
@@ -69,7 +69,7 @@ function outputFilter(asked: unknown = "text"): (model: Model) => boolean {
   return ({ endpoint }) => names.has("all") || names.has(endpoint ?? "text");
 }
 
-function reachableBy({ profile }: Caller, catalog: Catalog): readonly Model[] {
-  const constraints = profile?.constraints ?? NO_CONSTRAINTS;
+function reachableBy(caller: Caller, catalog: Catalog): readonly Model[] {
+  const constraints = constraintsOf(caller, catalog);
   return [...offeredModels(constraints, catalog), ...namedModels(constraints, catalog)];
 }

@@ -57,6 +57,8 @@ export function toRecord(finished: FinishedRequest): RequestRecord | null {
     accountId: key.accountId,
     keyId: key.id,
     profileId: profile?.id ?? null,
+    teamId: key.teamId,
+    memberId: key.memberId,
     atMs: startedAtMs,
     route,
     status: finished.status,

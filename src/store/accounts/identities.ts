@@ -1,10 +1,9 @@
 // Identities of users at identity providers, and sign-ins that are under way, in the database.
 
 import type { Db, SqlRow, Statement } from "../../core/db.ts";
-import type { Identity, IdentityStore, PendingSignIn, PendingSignInStore, User, UserGrant } from "../../core/people.ts";
+import type { Identity, IdentityStore, PendingSignIn, PendingSignInStore } from "../../core/people.ts";
 import { UniqueViolation } from "../../core/store-errors.ts";
-import { forUpdateSql } from "../dialect.ts";
-import { INSERT_USER, isLastWayBack, toUser, USER_COLUMNS, userParams } from "./users.ts";
+import { INSERT_USER, toUser, USER_COLUMNS, userParams } from "./users.ts";
 
 export function createIdentityStore(db: Db): IdentityStore {
   return {
@@ -41,7 +40,6 @@ export function createIdentityStore(db: Db): IdentityStore {
         if (!(error instanceof UniqueViolation)) throw error;
       }
     },
-    applyGrant: (userId, grant) => applyGrant(db, userId, grant),
     delete: async (userId, id) => {
       const deleted = await db.query("DELETE FROM identities WHERE user_id = $1 AND id = $2 RETURNING id", [
         userId,
@@ -50,25 +48,6 @@ export function createIdentityStore(db: Db): IdentityStore {
       return deleted.length > 0;
     },
   };
-}
-
-/** Locks all operators in one order, as a deletion does. */
-function applyGrant(db: Db, userId: string, grant: UserGrant): Promise<User | null> {
-  return db.transaction(async (tx) => {
-    const lock = forUpdateSql(db.kind);
-    const operators = await tx.query(`SELECT ${USER_COLUMNS} FROM users WHERE role = 'operator' ORDER BY id${lock}`);
-    const [row] = await tx.query(`SELECT ${USER_COLUMNS} FROM users WHERE id = $1`, [userId]);
-    if (row === undefined) return null;
-    const user = toUser(row);
-    const role = isLastWayBack(operators.map(toUser), userId) ? user.role : (grant.role ?? user.role);
-    const changed = { ...user, role, accountId: grant.accountId ?? user.accountId };
-    await tx.query("UPDATE users SET role = $1, account_id = $2 WHERE id = $3", [
-      changed.role,
-      changed.accountId,
-      userId,
-    ]);
-    return changed;
-  });
 }
 
 export function createPendingSignInStore(db: Db): PendingSignInStore {

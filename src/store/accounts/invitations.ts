@@ -1,32 +1,39 @@
 // One-time links in the database, by the hash of their token.
 
 import type { Db, SqlRow, Statement } from "../../core/db.ts";
-import type { Invitation, InvitationStore, UserRole } from "../../core/people.ts";
+import type { Invitation, InvitationStore } from "../../core/people.ts";
 import { BatchRejected } from "../../core/store-errors.ts";
-import { INSERT_USER, userParams } from "./users.ts";
+import { INSERT_USER, peoplePage, roleColumns, toRole, toTeamIds, userParams } from "./users.ts";
 
 /** A link is used up in the batch that makes its user, so it works once. */
 export function createInvitationStore(db: Db): InvitationStore {
   return {
-    insert: async ({ id, hash, kind, email, role, accountId, createdAtMs, expiresAtMs, invitedBy }) => {
+    insert: async (invitation) => {
+      const { id, hash, kind, email, accountId, createdAtMs, expiresAtMs, invitedBy } = invitation;
+      const { role, account_role } = roleColumns(invitation.role);
+      const grant = [account_role, JSON.stringify(invitation.teamIds)];
       await db.batch([
         { sql: "DELETE FROM invitations WHERE kind = 'invitation' AND email = $1", params: [email] },
-        { sql: INSERT, params: [id, hash, kind, email, role, accountId, createdAtMs, expiresAtMs, invitedBy] },
+        {
+          sql: INSERT,
+          params: [id, hash, kind, email, role, accountId, createdAtMs, expiresAtMs, invitedBy, ...grant],
+        },
       ]);
     },
     byHash: async (hash) => {
       const [row] = await db.query(`SELECT ${COLUMNS} FROM invitations WHERE hash = $1`, [hash]);
       return row === undefined ? null : toInvitation(row);
     },
-    list: async ({ limit, after }) => {
-      const rows = after === null ? await db.query(FIRST_PAGE, [limit]) : await db.query(PAGE_AFTER, [limit, after]);
-      return rows.map(toInvitation);
+    list: async (page, only) => {
+      const condition = "kind = 'invitation'";
+      const { sql, params } = peoplePage(`SELECT ${COLUMNS} FROM invitations`, { page, only, condition });
+      return (await db.query(sql, params)).map(toInvitation);
     },
-    delete: async (id) => {
-      const deleted = await db.query("DELETE FROM invitations WHERE id = $1 AND kind = 'invitation' RETURNING id", [
-        id,
-      ]);
-      return deleted.length > 0;
+    delete: async (id, only) => {
+      const own = only === undefined ? "" : " AND account_id = $2 AND role <> 'operator'";
+      const params = only === undefined ? [id] : [id, only.accountId];
+      const sql = `DELETE FROM invitations WHERE id = $1 AND kind = 'invitation'${own} RETURNING id`;
+      return (await db.query(sql, params)).length > 0;
     },
     redeem: async (invitation, user) => {
       try {
@@ -52,16 +59,9 @@ function useUp({ kind, role, hash }: Invitation): readonly Statement[] {
 const END_SETUP = `DELETE FROM invitations WHERE kind = 'setup'
   AND EXISTS (SELECT 1 FROM invitations AS given WHERE given.hash = $1 AND given.kind = 'setup')`;
 
-const COLUMNS = "id, hash, kind, email, role, account_id, created_at, expires_at, invited_by";
+const COLUMNS = "id, hash, kind, email, role, account_id, created_at, expires_at, invited_by, account_role, teams_json";
 
-const INSERT = `INSERT INTO invitations (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`;
-
-const FIRST_PAGE = `SELECT ${COLUMNS} FROM invitations WHERE kind = 'invitation'
-  ORDER BY created_at DESC, id DESC LIMIT $1`;
-
-const PAGE_AFTER = `SELECT ${COLUMNS} FROM invitations WHERE kind = 'invitation'
-  AND (created_at, id) < (SELECT created_at, id FROM invitations WHERE id = $2)
-  ORDER BY created_at DESC, id DESC LIMIT $1`;
+const INSERT = `INSERT INTO invitations (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`;
 
 /** A set-up link has no expiry. */
 function toInvitation(row: SqlRow): Invitation {
@@ -70,8 +70,9 @@ function toInvitation(row: SqlRow): Invitation {
     hash: String(row.hash),
     kind: String(row.kind) as Invitation["kind"],
     email: String(row.email),
-    role: String(row.role) as UserRole,
+    role: toRole(row),
     accountId: String(row.account_id),
+    teamIds: toTeamIds(row),
     invitedBy: String(row.invited_by),
     createdAtMs: Number(row.created_at),
     expiresAtMs: row.expires_at == null ? null : Number(row.expires_at),

@@ -79,8 +79,9 @@ const STATUS_SQL: Readonly<Record<KeyStatus, string>> = {
 function addSearch(where: Conditions, { kind, accountId, atMs, search }: SearchContext): void {
   where.add("k.account_id = ?", accountId);
   if (search.status !== undefined) where.add(STATUS_SQL[search.status], ...(search.status === "revoked" ? [] : [atMs]));
-  if (search.profileId === null) where.add("k.profile_id IS NULL");
-  else if (search.profileId !== undefined) where.add("k.profile_id = ?", search.profileId);
+  addOwner(where, "k.profile_id", search.profileId);
+  addOwner(where, "k.team_id", search.teamId);
+  addOwner(where, "k.member_id", search.memberId);
   if (search.text === undefined) return;
   const has = kind === "sqlite" ? "instr" : "strpos";
   // The second term finds letters outside ASCII, which lower() of SQLite does not change.
@@ -88,4 +89,9 @@ function addSearch(where: Conditions, { kind, accountId, atMs, search }: SearchC
     `(${has}(lower(k.name), lower(CAST(? AS TEXT))) > 0 OR ${has}(k.name, ?) > 0 OR ${has}(k.prefix, ?) = 1 OR k.id = ?)`,
     ...[search.text, search.text, search.text, search.text],
   );
+}
+
+function addOwner(where: Conditions, column: string, id: string | null | undefined): void {
+  if (id === null) where.add(`${column} IS NULL`);
+  else if (id !== undefined) where.add(`${column} = ?`, id);
 }

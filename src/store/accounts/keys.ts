@@ -1,11 +1,12 @@
 // API keys in the database: hashes only.
 
-import type { Db, SqlRow, SqlValue } from "../../core/db.ts";
-import type { KeyRecord, KeyStore } from "../../core/keys.ts";
+import type { Db, SqlRow, SqlValue, Statement } from "../../core/db.ts";
+import type { KeyChange, KeyRecord, KeyStore } from "../../core/keys.ts";
 import { SPEND_RESETS } from "../../core/keys.ts";
-import { inListSql, listValue } from "../dialect.ts";
+import { forUpdateSql, inListSql, listValue } from "../dialect.ts";
 import { countSql, pageSql } from "./key-search.ts";
 import { BUMP_REVISION, readRevision } from "./revision.ts";
+import { lockTeamSql } from "./teams.ts";
 
 /**
  * Opens the keys. Every change of a key, except its last use, increments the revision in the same batch. `reader` reads
@@ -16,6 +17,7 @@ export function createKeyStore(db: Db, reader: Db = db): KeyStore {
     insert: async (key, replaced) => {
       const ending = replaced && [replaced.expiresAtMs, key.accountId, replaced.id, replaced.revokedAtMs];
       await db.batch([
+        ...ownerLocks(db, key.accountId, key),
         { sql: INSERT, params: toParams(key) },
         ...(ending === undefined ? [] : [{ sql: REPLACE, params: ending, expectRows: 1 }]),
         BUMP_REVISION,
@@ -43,14 +45,16 @@ export function createKeyStore(db: Db, reader: Db = db): KeyStore {
     },
     update: async (accountId, id, change) => {
       const changed = CHANGEABLE.filter(([field]) => change[field] !== undefined);
-      const [found] = await db.batch([
+      const locks = ownerLocks(db, accountId, change);
+      const answers = await db.batch([
+        ...locks,
         {
           sql: updateSql(changed.map(([, column]) => column)),
           params: [accountId, id, ...changed.map(([field]) => change[field] ?? null)],
         },
         BUMP_REVISION,
       ]);
-      const row = found?.[0];
+      const row = answers[locks.length]?.[0];
       return row === undefined ? null : toKey(row);
     },
     revoke: async (accountId, ids, atMs) => {
@@ -68,10 +72,20 @@ export function createKeyStore(db: Db, reader: Db = db): KeyStore {
   };
 }
 
-const COLUMNS = `id, account_id, name, prefix, hash, profile_id, requests_per_minute, spend_limit_nano,
-  spend_reset, expires_at, revoked_at, last_used_at, created_at`;
+/** Makes sure that team and member of the account exist, and stay until the key is written. */
+function ownerLocks(db: Db, accountId: string, { teamId, memberId }: KeyChange): readonly Statement[] {
+  const team = { sql: lockTeamSql(db.kind), params: [accountId, teamId ?? ""], expectRows: 1 };
+  const member = { sql: LOCK_MEMBER + forUpdateSql(db.kind), params: [accountId, memberId ?? ""], expectRows: 1 };
+  return [...(teamId == null ? [] : [team]), ...(memberId == null ? [] : [member])];
+}
 
-const INSERT = `INSERT INTO api_keys (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`;
+const LOCK_MEMBER = "SELECT id FROM users WHERE account_id = $1 AND id = $2";
+
+const COLUMNS = `id, account_id, name, prefix, hash, profile_id, requests_per_minute, spend_limit_nano,
+  spend_reset, expires_at, revoked_at, last_used_at, created_at, team_id, member_id`;
+
+const INSERT = `INSERT INTO api_keys (${COLUMNS})
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`;
 
 const COUNT_BY_PROFILE = `SELECT profile_id, COUNT(*) AS keys FROM api_keys
   WHERE account_id = $1 AND profile_id IS NOT NULL AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)
@@ -83,6 +97,8 @@ const REVOKE = "UPDATE api_keys SET revoked_at = COALESCE(revoked_at, $1) WHERE 
 const CHANGEABLE = [
   ["name", "name"],
   ["profileId", "profile_id"],
+  ["teamId", "team_id"],
+  ["memberId", "member_id"],
   ["requestsPerMinute", "requests_per_minute"],
   ["spendLimitNano", "spend_limit_nano"],
   ["spendReset", "spend_reset"],
@@ -114,6 +130,8 @@ function toParams(key: KeyRecord): readonly SqlValue[] {
     key.revokedAtMs,
     key.lastUsedAtMs,
     key.createdAtMs,
+    key.teamId,
+    key.memberId,
   ];
 }
 
@@ -126,6 +144,8 @@ function toKey(row: SqlRow): KeyRecord {
     prefix: String(row.prefix),
     hash: String(row.hash),
     profileId: row.profile_id == null ? null : String(row.profile_id),
+    teamId: row.team_id == null ? null : String(row.team_id),
+    memberId: row.member_id == null ? null : String(row.member_id),
     requestsPerMinute: numberOrNull(row.requests_per_minute),
     spendLimitNano: spendLimit === null ? null : BigInt(spendLimit),
     // Keys of older versions have none. An unknown one of a later version counts everything, which is stricter.

@@ -28,7 +28,8 @@ export function createProfileStore(db: Db): ProfileStore {
       return found !== undefined && found.length > 0;
     },
     delete: async (accountId, id, keysTo) => {
-      const move = keysTo === undefined ? [] : [{ sql: MOVE_KEYS, params: [keysTo, accountId, id] }];
+      const move =
+        keysTo === undefined ? [] : [MOVE_KEYS, MOVE_TEAMS].map((sql) => ({ sql, params: [keysTo, accountId, id] }));
       // Locked, so that nobody deletes the replacement meanwhile.
       const hold =
         keysTo == null ? [] : [{ sql: HEIR + forUpdateSql(db.kind), params: [accountId, keysTo], expectRows: 1 }];
@@ -57,6 +58,9 @@ const HEIR = "SELECT id FROM profiles WHERE account_id = $1 AND id = $2";
 /** Moves keys only if the profile still exists. */
 const MOVE_KEYS = `UPDATE api_keys SET profile_id = $1 WHERE account_id = $2 AND profile_id = $3
   AND EXISTS (SELECT 1 FROM profiles WHERE profiles.account_id = $2 AND profiles.id = $3)`;
+
+/** The default of teams moves with the keys. */
+const MOVE_TEAMS = MOVE_KEYS.replace("api_keys", "teams");
 
 const COLUMNS = "id, account_id, name, description, constraints_json, created_at, updated_at, shadow_json";
 

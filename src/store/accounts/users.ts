@@ -1,8 +1,20 @@
 // Users in the database.
 
-import type { Db, SqlRow, SqlValue } from "../../core/db.ts";
-import { hasPassword, type User, type UserRole, type UserStore } from "../../core/people.ts";
+import type { Page } from "../../core/accounts.ts";
+import type { Db, Queryable, SqlRow, SqlValue } from "../../core/db.ts";
+import {
+  type ChangeOptions,
+  hasPassword,
+  type PeopleFilter,
+  USER_ROLES,
+  type User,
+  type UserGrant,
+  type UserRole,
+  type UserStore,
+} from "../../core/people.ts";
 import { forUpdateSql } from "../dialect.ts";
+import { newConditions } from "../requests/conditions.ts";
+import { BUMP_REVISION } from "./revision.ts";
 
 /** E-mail addresses arrive in lower case; the table keeps them unique. */
 export function createUserStore(db: Db): UserStore {
@@ -16,10 +28,11 @@ export function createUserStore(db: Db): UserStore {
       const [row] = await db.query(`SELECT ${USER_COLUMNS} FROM users WHERE id = $1`, [id]);
       return row === undefined ? null : toUser(row);
     },
-    list: async ({ limit, after }) => {
-      const rows = after === null ? await db.query(FIRST_PAGE, [limit]) : await db.query(PAGE_AFTER, [limit, after]);
-      return rows.map(toUser);
+    list: async (page, only) => {
+      const { sql, params } = peoplePage(`SELECT ${USER_COLUMNS} FROM users`, { page, only });
+      return (await db.query(sql, params)).map(toUser);
     },
+    change: (id, grant, options) => db.transaction((tx) => change(db, tx, { id, grant, ...options })),
     setPassword: async (id, passwordHash, keptSession) => {
       await db.batch([
         { sql: SET_PASSWORD, params: [passwordHash, id], expectRows: 1 },
@@ -27,28 +40,117 @@ export function createUserStore(db: Db): UserStore {
         { sql: "DELETE FROM sessions WHERE user_id = $1 AND hash <> $2", params: [id, keptSession] },
       ]);
     },
-    delete: (id) =>
+    delete: (id, { atMs, keepsAdmin = false }) =>
       db.transaction(async (tx) => {
-        // Locks all operators in one order: of two that delete each other, only one may succeed.
-        const lock = forUpdateSql(db.kind);
-        const operators = await tx.query(
-          `SELECT ${USER_COLUMNS} FROM users WHERE role = 'operator' ORDER BY id${lock}`,
-        );
-        if (isLastWayBack(operators.map(toUser), id)) return "last-operator";
+        const leaders = await lockLeaders(db, tx);
+        if (isLastWayBack(leaders, id)) return "last-operator";
+        if (keepsAdmin && isLastAdmin(leaders, id)) return "last-admin";
         const deleted = await tx.query("DELETE FROM users WHERE id = $1 RETURNING id", [id]);
         if (deleted.length === 0) return "missing";
         await tx.query("DELETE FROM sessions WHERE user_id = $1", [id]);
         await tx.query("DELETE FROM identities WHERE user_id = $1", [id]);
         await tx.query(END_RESETS, [id]);
+        await tx.query(REVOKE_KEYS, [id, atMs, ""]);
+        await tx.query(BUMP_REVISION.sql);
         return "deleted";
       }),
   };
 }
 
+/** Locks operators and admins in one order: of two that delete or demote each other, only one may succeed. */
+async function lockLeaders(db: Db, tx: Queryable): Promise<readonly User[]> {
+  const where = "role = 'operator' OR account_role = 'admin'";
+  const rows = await tx.query(`SELECT ${USER_COLUMNS} FROM users WHERE ${where} ORDER BY id${forUpdateSql(db.kind)}`);
+  return rows.map(toUser);
+}
+
 /** True for an operator beside whom no other could sign in while identity providers are down. */
-export function isLastWayBack(operators: readonly User[], id: string): boolean {
+function isLastWayBack(leaders: readonly User[], id: string): boolean {
+  const operators = leaders.filter(({ role }) => role === "operator");
   const others = operators.filter((user) => user.id !== id && hasPassword(user.passwordHash));
   return others.length === 0 && operators.some((user) => user.id === id);
+}
+
+function isLastAdmin(leaders: readonly User[], id: string): boolean {
+  const found = leaders.find((user) => user.id === id && user.role === "admin");
+  return found !== undefined && !leaders.some((user) => user.id !== id && isAdminOf(user, found.accountId));
+}
+
+function isAdminOf({ role, accountId }: User, account: string): boolean {
+  return role === "admin" && accountId === account;
+}
+
+interface UserUpdate extends ChangeOptions {
+  readonly id: string;
+  readonly grant: UserGrant;
+}
+
+async function change(db: Db, tx: Queryable, wanted: UserUpdate): Promise<User | null> {
+  const { id, grant, atMs, keepsAdmin = false } = wanted;
+  const leaders = await lockLeaders(db, tx);
+  const [row] = await tx.query(`SELECT ${USER_COLUMNS} FROM users WHERE id = $1${forUpdateSql(db.kind)}`, [id]);
+  if (row === undefined) return null;
+  const user = toUser(row);
+  const isKept = isLastWayBack(leaders, id) || (keepsAdmin && isLastAdmin(leaders, id));
+  const accountId = grant.accountId ?? user.accountId;
+  const leaves = accountId !== user.accountId;
+  const changed = {
+    ...user,
+    role: isKept ? user.role : (grant.role ?? user.role),
+    accountId,
+    teamIds: grant.teamIds ?? (leaves ? [] : user.teamIds),
+  };
+  const { role, account_role } = roleColumns(changed.role);
+  await tx.query(CHANGE, [id, role, account_role, accountId, JSON.stringify(changed.teamIds)]);
+  if (leaves) {
+    await tx.query(REVOKE_KEYS, [id, atMs, accountId]);
+    await tx.query(BUMP_REVISION.sql);
+  }
+  return changed;
+}
+
+const CHANGE = "UPDATE users SET role = $2, account_role = $3, account_id = $4, teams_json = $5 WHERE id = $1";
+
+/** Older builds know the first column, and take everybody who is no operator for the admin of one account. */
+export function roleColumns(role: UserRole): { readonly role: string; readonly account_role: string } {
+  return role === "operator" ? { role, account_role: "admin" } : { role: "owner", account_role: role };
+}
+
+/** A role of a later version may do the least. */
+export function toRole(row: SqlRow): UserRole {
+  if (row.role === "operator") return "operator";
+  return USER_ROLES.find((role) => role === row.account_role && role !== "operator") ?? "viewer";
+}
+
+export function toTeamIds(row: SqlRow): readonly string[] {
+  return JSON.parse(String(row.teams_json ?? "[]")) as readonly string[];
+}
+
+/** Keys in other accounts than the given one. */
+const REVOKE_KEYS = `UPDATE api_keys SET revoked_at = COALESCE(revoked_at, $2)
+  WHERE member_id = $1 AND account_id <> $3`;
+
+interface PeoplePage {
+  readonly page: Page;
+  readonly only: PeopleFilter | undefined;
+  /** Another condition on every row. */
+  readonly condition?: string;
+}
+
+/** A page of users or invitations, newest first. The statement ends with its table. */
+export function peoplePage(select: string, { page, only, condition }: PeoplePage) {
+  const where = newConditions();
+  const table = select.split(" ").at(-1);
+  if (condition !== undefined) where.add(condition);
+  if (only !== undefined) where.add("account_id = ?", only.accountId);
+  if (only?.hasOperators === false) where.add("role <> 'operator'");
+  if (page.after !== null) {
+    where.add(`(created_at, id) < (SELECT created_at, id FROM ${table} WHERE id = ?)`, page.after);
+  }
+  const filter = where.sql();
+  const limit = `$${where.params.push(page.limit)}`;
+  const sql = `${select}${filter === "" ? "" : ` WHERE ${filter}`} ORDER BY created_at DESC, id DESC LIMIT ${limit}`;
+  return { sql, params: where.params };
 }
 
 export const SET_PASSWORD = "UPDATE users SET password_hash = $1 WHERE id = $2";
@@ -56,27 +158,25 @@ export const SET_PASSWORD = "UPDATE users SET password_hash = $1 WHERE id = $2";
 export const END_RESETS = "DELETE FROM password_resets WHERE user_id = $1";
 
 /** Names the columns: a prepared statement with `*` fails when a newer version adds one. */
-export const USER_COLUMNS = "id, email, role, account_id, password_hash, created_at, last_sign_in_at";
+export const USER_COLUMNS =
+  "id, email, role, account_id, password_hash, created_at, last_sign_in_at, account_role, teams_json";
 
-export const INSERT_USER = `INSERT INTO users (${USER_COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7)`;
-
-const FIRST_PAGE = `SELECT ${USER_COLUMNS} FROM users ORDER BY created_at DESC, id DESC LIMIT $1`;
-
-const PAGE_AFTER = `SELECT ${USER_COLUMNS} FROM users
-  WHERE (created_at, id) < (SELECT created_at, id FROM users WHERE id = $2)
-  ORDER BY created_at DESC, id DESC LIMIT $1`;
+export const INSERT_USER = `INSERT INTO users (${USER_COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`;
 
 export function userParams(user: User): readonly SqlValue[] {
-  const { id, email, role, accountId, passwordHash, createdAtMs, lastSignInAtMs } = user;
-  return [id, email, role, accountId, passwordHash, createdAtMs, lastSignInAtMs];
+  const { id, email, accountId, passwordHash, createdAtMs, lastSignInAtMs } = user;
+  const { role, account_role } = roleColumns(user.role);
+  const teams = JSON.stringify(user.teamIds);
+  return [id, email, role, accountId, passwordHash, createdAtMs, lastSignInAtMs, account_role, teams];
 }
 
 export function toUser(row: SqlRow): User {
   return {
     id: String(row.id),
     email: String(row.email),
-    role: String(row.role) as UserRole,
+    role: toRole(row),
     accountId: String(row.account_id),
+    teamIds: toTeamIds(row),
     passwordHash: String(row.password_hash),
     createdAtMs: Number(row.created_at),
     lastSignInAtMs: row.last_sign_in_at == null ? null : Number(row.last_sign_in_at),

@@ -87,6 +87,7 @@ const REQUESTS: Source = {
     day: `(created_at / ${SPAN_MS.day}) * ${SPAN_MS.day}`,
     user: "end_user",
     session: "session",
+    team: "team_id",
     sessionState: "session_state",
   },
   sums: {

@@ -117,7 +117,7 @@ describe("an address that is not verified", () => {
     await signIn(browser);
     comes("climber", boss);
     await signIn(browser);
-    expect(await userOf(browser)).toMatchObject({ email: "climber@example.com", role: "owner" });
+    expect(await userOf(browser)).toMatchObject({ email: "climber@example.com", role: "admin" });
   });
 
   it("gives a program nothing either, not even a name", async () => {

@@ -60,7 +60,7 @@ describe("a first sign-in", () => {
     expect(asked).toMatchObject({ response_type: "code", code_challenge_method: "S256", client_id: CLIENT.client_id });
     for (const name of ["code_challenge", "state", "nonce"]) expect(asked[name]).toMatch(/^[\w-]{43}$/);
     expect((await signIn(browser, "?to=/keys")).pathname).toBe("/keys");
-    expect(await userOf(browser)).toMatchObject({ email: "ada@example.com", role: "owner", accountId: "default" });
+    expect(await userOf(browser)).toMatchObject({ email: "ada@example.com", role: "admin", accountId: "default" });
   });
 
   it("makes an operator of somebody in the group of a rule, and an owner again without it", async () => {
@@ -70,7 +70,7 @@ describe("a first sign-in", () => {
     expect(await userOf(browser)).toMatchObject({ role: "operator" });
     comes("grace", { groups: ["staff"] });
     await signIn(browser);
-    expect(await userOf(browser)).toMatchObject({ role: "owner" });
+    expect(await userOf(browser)).toMatchObject({ role: "admin" });
   });
 
   it("two at once make one user", async () => {

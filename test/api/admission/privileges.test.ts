@@ -86,7 +86,7 @@ describe("an owner", () => {
     expect(await everything()).toEqual(before);
     expect((await owner.call("GET", "/api/session")).status).toBe(200);
     const self = (await (await owner.call("GET", "/api/session")).json()) as { user: { role: string } };
-    expect(self.user.role).toBe("owner");
+    expect(self.user.role).toBe("admin");
   });
 });
 

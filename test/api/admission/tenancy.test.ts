@@ -9,7 +9,7 @@ let gateway: TestGateway;
 let operator: Person;
 let owner: Person;
 let ownAccount: string;
-const theirs = { key: "", profile: "", request: "" };
+const theirs = { key: "", profile: "", team: "", request: "" };
 
 beforeAll(async () => {
   gateway = await startGateway();
@@ -19,6 +19,7 @@ beforeAll(async () => {
   owner = await join(gateway, { email: "owner@acme.example", role: "owner", accountId: ownAccount });
   theirs.key = await idOf(await gateway.api("POST", "/api/keys", { name: "secret project" }));
   theirs.profile = await idOf(await gateway.api("POST", "/api/profiles", { name: "secret rules" }));
+  theirs.team = await idOf(await gateway.api("POST", "/api/teams", { name: "secret team" }));
   const answer = await gateway.post("/v1/chat/completions", HELLO);
   await answer.text();
   theirs.request = answer.headers.get("x-request-id") ?? "";
@@ -40,6 +41,9 @@ describe("an owner", () => {
     ["DELETE", "/api/profiles/PROFILE"],
     ["DELETE", "/api/profiles/PROFILE?keysTo=none"],
     ["GET", "/api/profiles/PROFILE/keys"],
+    ["GET", "/api/teams/TEAM"],
+    ["PATCH", "/api/teams/TEAM", { name: "stolen" }],
+    ["DELETE", "/api/teams/TEAM"],
     ["POST", "/api/playground/decide", { prompt: "Hi", profileId: "PROFILE" }],
     ["POST", "/api/playground/run", { prompt: "Hi", profileId: "PROFILE" }],
     ["GET", "/api/requests/REQUEST"],
@@ -50,10 +54,14 @@ describe("an owner", () => {
     const [method, path, body] = call as unknown as readonly [string, string, object?];
     const fill = (ids: typeof theirs): [string, object | undefined] => {
       const put = (text: string): string =>
-        text.replace("KEY", ids.key).replace("PROFILE", ids.profile).replace("REQUEST", ids.request);
+        text
+          .replace("KEY", ids.key)
+          .replace("PROFILE", ids.profile)
+          .replace("TEAM", ids.team)
+          .replace("REQUEST", ids.request);
       return [put(path), body === undefined ? undefined : (JSON.parse(put(JSON.stringify(body))) as object)];
     };
-    const absent = { key: "key_0", profile: "profile_0", request: "req_0" };
+    const absent = { key: "key_0", profile: "profile_0", team: "team_0", request: "req_0" };
     const known = await expectError(await owner.call(method, ...fill(theirs)), { status: 404 });
     const unknown = await expectError(await owner.call(method, ...fill(absent)), { status: 404 });
     const bare = (text: string): string => text.replace(/'[^']*'/, "ID");
@@ -63,6 +71,7 @@ describe("an owner", () => {
   const listing = [
     "/api/keys",
     "/api/profiles",
+    "/api/teams",
     "/api/credits",
     "/api/ledger",
     "/api/ledger/export",
@@ -86,6 +95,7 @@ describe("an owner", () => {
     for (const [path, body] of [
       ["/api/keys", { name: "x" }],
       ["/api/profiles", { name: "x" }],
+      ["/api/teams", { name: "x" }],
       ["/api/playground/decide", { prompt: "x" }],
       ["/api/playground/run", { prompt: "x" }],
       ["/api/profiles/replay", { profile: {} }],
@@ -108,6 +118,15 @@ describe("an owner", () => {
     await owner.call("DELETE", `/api/profiles/${profile}`);
   });
 
+  it("cannot put a key into another account's team, or a team below it", async () => {
+    for (const team of [theirs.team, "team_0"]) {
+      const key = await expectError(await owner.call("POST", "/api/keys", { name: "k", team }), { status: 400 });
+      expect(key.message).toContain(`The account has no team "${team}".`);
+      const below = await owner.call("POST", "/api/teams", { name: "below", parent: team });
+      await expectError(below, { status: 400, param: "parent" });
+    }
+  });
+
   it("works in their own account without naming it", async () => {
     const key = await owner.call("POST", "/api/keys", { name: "mine" });
     expect(key.status).toBe(201);
@@ -118,19 +137,13 @@ describe("an owner", () => {
     expect(await (await owner.call("GET", "/api/requests")).json()).toEqual({ data: [], next: null });
     expect((await owner.call("GET", "/api/models")).status).toBe(200);
     const session = (await (await owner.call("GET", "/api/session")).json()) as object;
-    expect(session).toMatchObject({ user: { role: "owner", accountId: ownAccount } });
+    expect(session).toMatchObject({ user: { role: "admin", accountId: ownAccount } });
   });
 
   const operators: readonly (readonly [string, string, object?])[] = [
     ["GET", "/api/accounts"],
     ["POST", "/api/accounts", { name: "x" }],
     ["PATCH", "/api/accounts/default", { billingMode: "metered" }],
-    ["GET", "/api/users"],
-    ["DELETE", "/api/users/user_0"],
-    ["POST", "/api/users/user_0/reset"],
-    ["POST", "/api/invitations", { email: "friend@x.example" }],
-    ["GET", "/api/invitations"],
-    ["DELETE", "/api/invitations/invitation_0"],
     ["POST", "/api/credits/topups", { amountUsd: "5" }],
     ["POST", "/api/credits/adjustments", { amountUsd: "5" }],
     ["GET", "/api/ledger/verify"],

@@ -28,7 +28,7 @@ async function listed(id: string): Promise<Key | undefined> {
   const answer = await gateway.api("GET", "/api/keys?limit=500");
   const found = ((await answer.json()) as { data: Key[] }).data.find((key) => key.id === id);
   if (found === undefined) return undefined;
-  const { profileName: _, last30Days: __, ...key } = found;
+  const { profileName: _, teamName: __, last30Days: ___, ...key } = found;
   return key as Key;
 }
 
@@ -42,6 +42,8 @@ describe("a new key", () => {
       prefix: key.key.slice(0, 16),
       status: "active",
       profile: null,
+      team: null,
+      member: null,
       requestsPerMinute: null,
       spendLimitUsd: null,
       spendReset: "never",

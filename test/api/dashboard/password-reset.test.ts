@@ -66,7 +66,7 @@ describe("a reset link", () => {
     const person = visit(gateway);
     const token = tokenIn((await makeLink()).link);
     const answer = await person.call("POST", "/api/password-reset", { token, password: NEXT });
-    expect(await answer.json()).toMatchObject({ user: { id: adaId, email: EMAIL, role: "owner" } });
+    expect(await answer.json()).toMatchObject({ user: { id: adaId, email: EMAIL, role: "admin" } });
     expect((await person.call("GET", "/api/keys")).status).toBe(200);
   });
 
@@ -119,11 +119,11 @@ describe("a reset link", () => {
     await messageOf(await redeem(tokenIn(((await invited.json()) as Made).link)));
   });
 
-  it("is for operators to make, and for nobody of another site to use", async () => {
-    const owner = await join(gateway, { email: "owner@example.com" });
+  it("is for those who manage people to make, and for nobody of another site to use", async () => {
+    const owner = await join(gateway, { email: "owner@example.com", role: "viewer" });
     for (const id of [adaId, "user_0"]) {
       const answer = await owner.call("POST", `/api/users/${id}/reset`);
-      await expectError(answer, { status: 403, code: "operators_only" });
+      await expectError(answer, { status: 403, code: "not_permitted" });
     }
     await expectError(await visit(gateway).call("POST", `/api/users/${adaId}/reset`), { status: 401 });
     await expectError(await operator.call("POST", "/api/users/user_0/reset"), { status: 404, param: "id" });
@@ -156,7 +156,7 @@ describe("inviting again", () => {
     };
     const [first, second] = [await invite("operator"), await invite("owner")];
     const { data } = (await (await operator.call("GET", "/api/invitations")).json()) as { data: { email: string }[] };
-    expect(data.filter(({ email }) => email === "slow@example.com")).toMatchObject([{ role: "owner" }]);
+    expect(data.filter(({ email }) => email === "slow@example.com")).toMatchObject([{ role: "admin" }]);
     const accept = (token: string) =>
       visit(gateway).call("POST", "/api/invitations/accept", { token, password: PASSWORD });
     await messageOf(await accept(first));

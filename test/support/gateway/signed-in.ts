@@ -61,7 +61,8 @@ export async function setUpOperator(gateway: TestGateway, email = "operator@exam
 
 export interface Invited {
   readonly email: string;
-  readonly role?: "operator" | "owner";
+  readonly role?: "operator" | "owner" | "admin" | "billing" | "member" | "viewer";
+  readonly teams?: readonly string[];
   readonly accountId?: string;
 }
 

@@ -93,5 +93,6 @@ export function createMemoryStores() {
     warn: (_fields, message) => void warnings.push(message ?? ""),
     error: () => {},
   };
-  return { accounts, keys, profiles, log, state, warnings };
+  const teams = { all: async () => [] };
+  return { accounts, keys, profiles, teams, log, state, warnings };
 }

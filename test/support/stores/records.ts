@@ -72,6 +72,8 @@ export function makeRecord(overrides: Partial<RequestRecord> = {}): RequestRecor
     accountId: "default",
     keyId: "key_one",
     profileId: null,
+    teamId: null,
+    memberId: null,
     atMs,
     route: "/v1/chat/completions",
     status: 200,
@@ -153,6 +155,8 @@ export function variedRecord(n: number, startMs = NOON): RequestRecord {
     accountId: n % 50 === 49 ? "other" : "default",
     keyId: `key_${n % 10}`,
     profileId: n % 10 < 3 ? `profile_${n % 10}` : null,
+    teamId: n % 7 < 3 ? `team_${n % 7}` : null,
+    memberId: n % 5 < 2 ? `user_${n % 5}` : null,
     status: isRefused ? (n % 2 === 0 ? 402 : 503) : 200,
     errorCode: isRefused ? "insufficient_credits" : null,
     decision:

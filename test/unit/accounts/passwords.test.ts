@@ -107,6 +107,7 @@ const ADA: User = {
   email: "ada@example.com",
   role: "operator",
   accountId: "default",
+  teamIds: [],
   passwordHash: "",
   createdAtMs: 0,
   lastSignInAtMs: null,

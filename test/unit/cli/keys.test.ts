@@ -2,8 +2,9 @@
 
 import { describe, expect, test } from "vitest";
 import { readArguments } from "../../../src/cli/command/arguments.ts";
+import { parseExpiry } from "../../../src/cli/command/expiry.ts";
 import { UsageError } from "../../../src/cli/command/usage.ts";
-import { parseExpiry, parseKeys } from "../../../src/cli/keys.ts";
+import { parseKeys } from "../../../src/cli/keys.ts";
 import { fc } from "../../support/property.ts";
 
 const NOW = Date.parse("2026-03-01T12:00:00Z");
@@ -33,6 +34,8 @@ test("create with everything, apart from the configuration's flags", () => {
       key: {
         name: "app",
         profileId: "p1",
+        teamId: null,
+        memberId: null,
         requestsPerMinute: 60,
         spendLimitNano: 2_500_000_000n,
         spendReset: "never",

@@ -78,7 +78,11 @@ function begin(send: () => Promise<Reply>) {
     requestId: "req_1",
     format: openaiChat,
     request: openaiChat.readRequest(source, body),
-    caller: { key: { id: "key", accountId: "default", spendLimitNano: null, spendReset: "never" }, profile: null },
+    caller: {
+      key: { id: "key", accountId: "default", spendLimitNano: null, spendReset: "never" },
+      profile: null,
+      bounds: [],
+    },
     signal: new Cancellation(),
     captures: { text: false, metadata: false },
     traceContext: null,

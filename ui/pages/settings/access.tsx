@@ -12,7 +12,7 @@ import { Shown, Skeleton } from "../../kit/states.tsx";
 import { useTask } from "../../kit/task.tsx";
 import { showToast } from "../../kit/toast.tsx";
 import { hrefTo } from "../../router.ts";
-import { session } from "../../session.ts";
+import { isOperator, session } from "../../session.ts";
 import type { Account, Invitation, List, NewInvitation, ResetLink, User } from "../../types.ts";
 import * as TEXT from "./text.ts";
 
@@ -20,7 +20,7 @@ import * as TEXT from "./text.ts";
 export function Access() {
   const users = useLoad<List<User>>("/api/users?limit=200");
   const invitations = useLoad<List<Invitation>>("/api/invitations?limit=200").data?.data ?? [];
-  const accounts = useLoad<List<Account>>("/api/accounts?limit=200").data?.data ?? [];
+  const accounts = useLoad<List<Account>>(isOperator() ? "/api/accounts?limit=200" : null).data?.data ?? [];
   const [resetting, setResetting] = useState<User | null>(null);
   const nameOf = (id: string): string => accounts.find((account) => account.id === id)?.name ?? id;
   return (
@@ -32,7 +32,7 @@ export function Access() {
               <UserItem
                 key={user.id}
                 user={user}
-                account={user.role === "owner" ? nameOf(user.accountId) : TEXT.allAccounts}
+                account={user.role === "operator" ? TEXT.allAccounts : nameOf(user.accountId)}
                 onReset={() => setResetting(user)}
               />
             ))}
@@ -46,7 +46,7 @@ export function Access() {
         accounts={accounts}
         onKnown={(email) => setResetting(users.data?.data.find((user) => user.email === email) ?? null)}
       />
-      <AccountForm />
+      {isOperator() && <AccountForm />}
       {resetting !== null && <ResetDialog user={resetting} onClose={() => setResetting(null)} />}
     </Section>
   );
@@ -140,13 +140,10 @@ function AccountForm() {
 }
 
 /** The roles of the API as the dashboard names them. */
-export const ROLE_NAMES: Readonly<Record<string, string>> = { owner: TEXT.owner, operator: TEXT.admin };
+export const ROLE_NAMES: Readonly<Record<string, string>> = TEXT.ROLES;
 
 /** The roles with what they may see. */
-const ROLES = [
-  { value: "owner", label: TEXT.ownerOneAccount },
-  { value: "operator", label: TEXT.adminAllAccounts },
-];
+const ROLES = Object.entries(TEXT.ROLE_HINTS).map(([value, label]) => ({ value, label }));
 
 /** The accounts to choose from. */
 interface InviteFormProps {
@@ -158,8 +155,8 @@ interface InviteFormProps {
 /** The gateway sends no e-mail: the operator sends the link. */
 function InviteForm({ accounts, onKnown }: InviteFormProps) {
   const [email, setEmail] = useState("");
-  const [role, setRole] = useState("owner");
-  const [accountId, setAccountId] = useState("default");
+  const [role, setRole] = useState("member");
+  const [accountId, setAccountId] = useState(session.value?.user?.accountId ?? "default");
   const [link, setLink] = useState<string | null>(null);
   const { error, problem, run } = useTask();
   const submit = (event: Event): void => {
@@ -174,13 +171,20 @@ function InviteForm({ accounts, onKnown }: InviteFormProps) {
       <form onSubmit={submit}>
         <TextField label={TEXT.email} type="email" value={email} onInput={setEmail} isRequired />
         <div class="pair">
-          <SelectField label={TEXT.role} value={role} options={ROLES} onChange={setRole} />
           <SelectField
-            label={TEXT.account}
-            value={accountId}
-            options={accounts.map(({ id, name }) => ({ value: id, label: name }))}
-            onChange={setAccountId}
+            label={TEXT.role}
+            value={role}
+            options={ROLES.filter(({ value }) => isOperator() || value !== "operator")}
+            onChange={setRole}
           />
+          {isOperator() && (
+            <SelectField
+              label={TEXT.account}
+              value={accountId}
+              options={accounts.map(({ id, name }) => ({ value: id, label: name }))}
+              onChange={setAccountId}
+            />
+          )}
         </div>
         {problem}
         {error?.code === "email_taken" && (

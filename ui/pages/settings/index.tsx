@@ -15,7 +15,7 @@ import { showToast } from "../../kit/toast.tsx";
 import { type GatewayOption, OptionField } from "../../parts/options.tsx";
 import { baselineNamed } from "../../parts/text.ts";
 import { place, setQuery } from "../../router.ts";
-import { isOperator, session, signOut } from "../../session.ts";
+import { isOperator, may, session, signOut } from "../../session.ts";
 import { setTheme, type Theme, theme } from "../../theme.ts";
 import type { GatewaySettings } from "../../types.ts";
 import { Access, ROLE_NAMES } from "./access.tsx";
@@ -41,7 +41,7 @@ export function Settings() {
     },
     { id: "gateway", label: TEXT.gateway, show: ofGateway((data) => <RunningGateway running={data} />) },
   ];
-  const shown = isOperator() ? tabs : [own];
+  const shown = isOperator() ? tabs : may("manage") ? tabs.slice(0, 2) : [own];
   const chosen = shown.find(({ id }) => id === place.value.query.get("tab")) ?? own;
   return (
     <>

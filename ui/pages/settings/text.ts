@@ -63,8 +63,21 @@ export const switchToIt = "Switch to it";
 export const createAccount = "Create account";
 export const name = "Name";
 export const accountHint = "Each account has its own keys, credits and profiles.";
-export const ownerOneAccount = "Owner (one account)";
-export const adminAllAccounts = "Admin (all accounts)";
+export const ROLES = {
+  operator: "Operator",
+  admin: "Admin",
+  billing: "Billing",
+  member: "Member",
+  viewer: "Viewer",
+};
+/** The roles of the invitation, from the least. */
+export const ROLE_HINTS = {
+  member: "Member (own keys and requests)",
+  viewer: "Viewer (reads one account)",
+  billing: "Billing (credits and totals)",
+  admin: "Admin (one account)",
+  operator: "Operator (all accounts)",
+};
 export const inviteUser = "Invite user";
 export const email = "E-mail";
 export const role = "Role";
@@ -79,8 +92,6 @@ export const resetHint = (when: string) =>
 export const done = "Done";
 export const removeUser = (email: string) => `Remove ${email}`;
 export const userRemoved = (email: string) => `${email} removed.`;
-export const owner = "Owner";
-export const admin = "Admin";
 
 // identities.tsx
 export const identities = "Single sign-on";

@@ -100,8 +100,8 @@ export function Invited({ token }: { readonly token: string }) {
     );
   }
   const { account, email, invitedBy, role } = invited;
-  // An admin joins all accounts, so none is named.
-  const title = role === "owner" ? TEXT.joinAccount(account) : TEXT.joinSwitchyard;
+  // An operator joins all accounts, so none is named.
+  const title = role !== "operator" ? TEXT.joinAccount(account) : TEXT.joinSwitchyard;
   return (
     <CredentialsForm title={title} action={TEXT.joinTeam} isNew hasEmail={false} onSubmit={submit}>
       <p class="faint">

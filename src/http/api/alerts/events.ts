@@ -29,6 +29,7 @@ export const AlertEventSchema = named("AlertEvent", {
 export const ALERT_EVENT_ROUTES: readonly ApiRoute[] = [
   get("listAlertEvents", "/api/alerts/events", {
     summary: "Events, newest first: balances, failures, providers, prices. Without an account, operators see all",
+    access: "readTotals",
     parameters: [query("kind", Type.Enum([...ALERT_KIND_NAMES])), ...paging],
     response: page(AlertEventSchema),
     async handle({ request }, edge) {

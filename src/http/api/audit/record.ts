@@ -29,6 +29,7 @@ interface RecordedRoute {
   readonly method: string;
   readonly path: string;
   readonly access?: string;
+  readonly spansAccounts?: boolean;
   readonly parameters?: readonly Parameter[];
   readonly changesNothing?: boolean;
   readonly isAudited?: boolean;
@@ -80,7 +81,7 @@ export function recorded<Given extends RecordedCall>(
 export function noteSignedIn({ email, role, accountId }: User): void {
   const scope = openScope();
   if (scope === null) return;
-  const own = role === "owner" ? accountId : null;
+  const own = role === "operator" ? null : accountId;
   scope.entry = { ...scope.entry, actor: { kind: "user", name: email, accountId: own }, accountId: own };
 }
 
@@ -103,7 +104,7 @@ async function noteRefusal(entry: AuditEntry, { audit, log }: OperatorContext): 
 }
 
 function entryOf(
-  { id, path, access = "account", parameters = [] }: RecordedRoute,
+  { id, path, access = "manage", spansAccounts = false, parameters = [] }: RecordedRoute,
   { request }: RecordedCall,
   atMs: number,
 ): AuditEntry {
@@ -115,7 +116,7 @@ function entryOf(
     actor: actorOf(request, body),
     action: id,
     object: [section, ...params].join("/"),
-    accountId: accountOf(request, access === "account" || parameters.includes(account)),
+    accountId: accountOf(request, (!spansAccounts && isOfAccount(access)) || parameters.includes(account)),
     outcome: "done",
     address: request.ip,
     requestId: request.id,
@@ -132,8 +133,13 @@ function actorOf({ identity }: FastifyRequest, body: Json): AuditActor {
   }
   if (identity.kind === "admin") return { kind: "admin_token", name: "admin token", accountId: null };
   const person = personOf(identity);
-  const accountId = person?.role === "owner" ? person.accountId : null;
+  const accountId = person === null || person.role === "operator" ? null : person.accountId;
   return { kind: identity.kind, name: person?.name ?? "", accountId };
+}
+
+/** Tells whether calls with this access are about one account. */
+function isOfAccount(access: string): boolean {
+  return !["anyone", "ownLogin", "operator"].includes(access);
 }
 
 /** The account whose owner may see the entry. */

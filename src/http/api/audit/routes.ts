@@ -53,7 +53,8 @@ const search = [
 export const AUDIT_ROUTES: readonly ApiRoute[] = [
   get("listAudit", "/api/audit", {
     summary: "Who did what to what, newest first; operators see every account unless they name one",
-    access: "ownLogin",
+    access: "manage",
+    spansAccounts: true,
     parameters: [...search, ...paging],
     response: page(AuditEntrySchema),
     async handle({ request }, edge) {
@@ -64,7 +65,8 @@ export const AUDIT_ROUTES: readonly ApiRoute[] = [
   }),
   get("exportAudit", "/api/audit/export", {
     summary: "All matching entries of the audit log as NDJSON, streamed",
-    access: "ownLogin",
+    access: "manage",
+    spansAccounts: true,
     parameters: search,
     response: sentAs(textContent("application/x-ndjson")),
     async handle({ request, reply }, edge) {

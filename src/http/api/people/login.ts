@@ -17,6 +17,7 @@ import {
   setLoginCookie,
   signedInOf,
 } from "../../exchange/identity.ts";
+import { PERMISSIONS, permissionsOf } from "../../exchange/permissions.ts";
 import { untrustedProxyOf } from "../../exchange/proxies.ts";
 import {
   AnyText,
@@ -37,7 +38,14 @@ import { isoTime } from "../exchange.ts";
 import { type ApiCall, type ApiRoute, del, get, post } from "../route.ts";
 
 /** The signed-in user, as far as the dashboard needs it. */
-const SelfSchema = Type.Object({ id: AnyText, email: AnyText, role: listed(USER_ROLES), accountId: AnyText });
+const SelfSchema = Type.Object({
+  id: AnyText,
+  email: AnyText,
+  role: listed(USER_ROLES),
+  accountId: AnyText,
+  teams: Type.Array(AnyText),
+  permissions: Type.Array(listed(Object.keys(PERMISSIONS)), { description: "What the role allows." }),
+});
 /** The response also sets the session cookie. */
 const WelcomeSchema = named("Welcome", { user: SelfSchema });
 /** Read before anything else, signed in or not. */
@@ -232,8 +240,8 @@ export async function openLogin(user: User, { request, reply }: Exchange, { logi
 }
 
 /** Never the hash of the password. */
-function writeSelf({ id, email, role, accountId }: User): Shape<typeof SelfSchema> {
-  return { id, email, role, accountId };
+function writeSelf({ id, email, role, accountId, teamIds }: User): Shape<typeof SelfSchema> {
+  return { id, email, role, accountId, teams: teamIds, permissions: permissionsOf(role) };
 }
 
 /** A demo signs everybody in: there is nothing of value behind it. */

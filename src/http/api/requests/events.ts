@@ -40,6 +40,7 @@ export function eventsRoute(options: EventsOptions = {}): ApiRoute {
   const { checkMs = CHECK_MS, streamsMax = STREAMS_MAX, streamsPerAccountMax = STREAMS_PER_ACCOUNT_MAX } = options;
   return get("watchRequests", "/api/events", {
     summary: "The log as it grows: server-sent events ready, request (a RequestLine), changed, missed and alive",
+    access: "readRequests",
     parameters: filters,
     response: sentAs(eventStream(AnyObject)),
     hasHead: false,

@@ -9,6 +9,7 @@ import type { NumberRange, RequestFilter, StatusFilter, UsageQuery, UsageStep } 
 import { ANSWERED_AT } from "../../../core/requests/records.ts";
 import { invalid } from "../../../formats/json/fields.ts";
 import type { OperatorContext } from "../../context.ts";
+import { ownMemberOf } from "../../exchange/identity.ts";
 import { type Parameter, query } from "../../openapi/operation.ts";
 import { Flag, GIVEN_TIME, GivenTime } from "../../openapi/schema.ts";
 import * as TEXT from "../../text.ts";
@@ -118,7 +119,14 @@ export async function filterOf(request: FastifyRequest, edge: OperatorContext): 
     ...fieldFilterOf(request, FILTER_FIELDS),
     ...narrowingOf(request),
     ...(await searchOf(request, edge, accountId)),
+    ...ownFilterOf(request),
   };
+}
+
+/** Members find their own requests only, whatever else they ask for. */
+function ownFilterOf(request: FastifyRequest): Pick<RequestFilter, "memberId"> {
+  const own = ownMemberOf(request);
+  return own === null ? {} : { memberId: own.id };
 }
 
 /** The part of the filter that conversations know. */

@@ -48,6 +48,7 @@ export const OverviewSchema = named("Overview", {
 export const OVERVIEW_ROUTES: readonly ApiRoute[] = [
   get("getOverview", "/api/overview", {
     summary: "Totals, series, rankings and last errors of a range, as the first page of the dashboard shows them",
+    access: "readTotals",
     parameters: [...range, query("by", Type.Enum([...STEPS], { default: "hour" })), ...keyFilters],
     response: OverviewSchema,
     async handle({ request }, edge) {

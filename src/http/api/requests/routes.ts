@@ -7,7 +7,7 @@ import type { Page } from "../../../core/accounts.ts";
 import { formatUsd } from "../../../core/money.ts";
 import { type MarkedRequest, REQUEST_SORTS, type StoredRequest } from "../../../core/requests/log.ts";
 import type { OperatorContext } from "../../context.ts";
-import { ownAccountOf } from "../../exchange/identity.ts";
+import { ownAccountOf, ownMemberOf } from "../../exchange/identity.ts";
 import { REQUEST_ID } from "../../exchange/request-head.ts";
 import { query, textContent } from "../../openapi/operation.ts";
 import {
@@ -72,6 +72,7 @@ export const REQUEST_ROUTES: readonly ApiRoute[] = [
   // Reads wait a moment for pending writes: people look right after they have sent something.
   get("listRequests", "/api/requests", {
     summary: "Recorded requests, newest first unless sorted otherwise",
+    access: "readRequests",
     parameters: [
       query("sort", Type.Enum([...REQUEST_SORTS], { default: "time" })),
       query("order", Type.Enum([...ORDERS], { default: "desc" }), "`desc`: the largest or newest first."),
@@ -92,6 +93,7 @@ export const REQUEST_ROUTES: readonly ApiRoute[] = [
   }),
   get("getRequestTotals", "/api/requests/totals", {
     summary: "How many requests match, and what they come to",
+    access: "readRequests",
     parameters: filters,
     response: TotalsSchema,
     async handle({ request }, edge) {
@@ -108,6 +110,7 @@ export const REQUEST_ROUTES: readonly ApiRoute[] = [
   }),
   get("exportRequests", "/api/requests/export", {
     summary: "All matching requests, streamed",
+    access: "readRequests",
     parameters: [query("format", Type.Enum([...FORMATS], { default: "ndjson" })), ...filters],
     response: sentAs(textContent(NDJSON, "text/csv")),
     async handle({ request, reply }, edge) {
@@ -128,6 +131,7 @@ export const REQUEST_ROUTES: readonly ApiRoute[] = [
   // The bars above the list, under the same filters.
   get("getRequestHistogram", "/api/requests/histogram", {
     summary: "Number of matching requests by hour or day; hours and days are whole and in UTC",
+    access: "readRequests",
     parameters: [query("by", Type.Enum([...STEPS], { default: "hour" })), ...filters],
     response: HistogramSchema,
     async handle({ request }, edge) {
@@ -144,6 +148,7 @@ export const REQUEST_ROUTES: readonly ApiRoute[] = [
   }),
   get("getRequest", "/api/requests/:id", {
     summary: "One request as a whole, by its own id or its X-Request-Id",
+    access: "readRequests",
     response: RecordedRequestSchema,
     async handle({ request }, edge) {
       const names = namesOf(edge, await accountOf(request, edge));
@@ -155,6 +160,7 @@ export const REQUEST_ROUTES: readonly ApiRoute[] = [
     // The request keeps who said what.
     isAudited: false,
     summary: "Report the correct tier of a request; a second report replaces the first",
+    access: "manage",
     body: NewFeedbackSchema,
     example: { tier: "COMPLEX", note: "a proof" },
     response: MarkedRequestSchema,
@@ -185,7 +191,9 @@ async function storedOf(request: FastifyRequest, edge: OperatorContext): Promise
   if (!REQUEST_ID.test(id)) throw missing("request", id);
   await caughtUp(edge.records);
   const stored = await edge.records.requests.find(accountId, id);
-  if (stored === null) throw missing("request", id);
+  const own = ownMemberOf(request);
+  const isReached = own === null || stored?.summary.memberId === own.id;
+  if (stored === null || !isReached) throw missing("request", id);
   return stored;
 }
 

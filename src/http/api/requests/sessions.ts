@@ -68,6 +68,7 @@ export const RequestSessionDetailSchema = named("RequestSessionDetail", {
 export const CONVERSATION_ROUTES: readonly ApiRoute[] = [
   get("listSessions", "/api/sessions", {
     summary: "Conversations with a turn in the range, the newest activity first",
+    access: "readRules",
     parameters: [
       ...range,
       ...sessionFilters,
@@ -92,6 +93,7 @@ export const CONVERSATION_ROUTES: readonly ApiRoute[] = [
     },
   }),
   get("getSessionTurns", "/api/sessions/:id", {
+    access: "readRules",
     summary: `One conversation with its newest ${TURNS_MAX} turns, oldest first`,
     response: RequestSessionDetailSchema,
     async handle({ request }, edge) {

@@ -2,7 +2,6 @@
 // The summary is an ordinary call: routed, reserved and charged as any other.
 
 import { findModel } from "../../../catalog/model-names.ts";
-import { NO_CONSTRAINTS } from "../../../core/decision.ts";
 import { GatewayError } from "../../../core/errors.ts";
 import type { JsonItem } from "../../../core/responses/stored.ts";
 import type { CallFormat } from "../../../formats/format.ts";
@@ -13,6 +12,7 @@ import { inputItems, outputItems, storedItems } from "../../../formats/openai-re
 import { readControls } from "../../../formats/service/controls.ts";
 import type { Answer } from "../../../gateway/answer.ts";
 import type { Caller } from "../../../gateway/call.ts";
+import { constraintsOf } from "../../../gateway/constraints.ts";
 import { gather, openSummaries } from "../../../gateway/state/expand.ts";
 import { responseIdOf } from "../../../gateway/state/keep.ts";
 import { readState } from "../../../gateway/state/read-state.ts";
@@ -67,10 +67,10 @@ export async function compact(format: CallFormat, { request, reply }: HttpExchan
 }
 
 /** Tokens of a history that the largest model this request can get may read. */
-function roomFor(body: JsonObject, { profile }: Caller, { services }: Pick<CallContext, "services">): number {
-  const constraints = profile?.constraints ?? NO_CONSTRAINTS;
-  const controls = controlsUnder(constraints, readControls(body));
+function roomFor(body: JsonObject, caller: Caller, { services }: Pick<CallContext, "services">): number {
   const { catalog } = services();
+  const constraints = constraintsOf(caller, catalog);
+  const controls = controlsUnder(constraints, readControls(body));
   const models = offeredModels(constraints, catalog);
   const named = controls.profile === "direct" ? findModel(catalog, controls.model ?? "") : undefined;
   const usable = controls.profile === "direct" ? models.filter((model) => model === named) : models;
