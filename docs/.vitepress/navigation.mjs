@@ -49,6 +49,7 @@ export const SECTIONS = [
     items: [
       { text: "Tour", link: "/dashboard/" },
       { text: "Find and compare requests", link: "/dashboard/analyse" },
+      { text: "Keys, money and people", link: "/dashboard/manage" },
       { text: "Demo data", link: "/dashboard/demo" },
     ],
   },
