@@ -147,7 +147,7 @@ describe("on /api", () => {
     expect(JSON.stringify(await (await gateway.api("GET", "/api/ledger")).json())).toContain('"deploy"');
     const owner = await idp.token({ sub: "repo:acme/app", repository: "acme/app" });
     expect((await call("/api/keys", owner)).status).toBe(200);
-    expect((await call("/api/users", owner)).status).toBe(403);
+    expect((await call("/api/providers", owner)).status).toBe(403);
     expect((await call(`/api/keys?account=${account}`, owner)).status).toBe(404);
   });
 

@@ -192,7 +192,9 @@ type Read = (call: RecordedCall, edge: OperatorContext) => Promise<Json>;
 function readerOf({ path }: RecordedRoute, routes: readonly RecordedRoute[]): Read | null {
   const [own] = /^.*\/:\w+/.exec(path) ?? [];
   if (own === undefined) return null;
-  const find = (wanted: string) => routes.find((route) => route.method === "get" && route.path === wanted);
+  // A GET of somebody who signs in is a page of another site, and sends an answer of its own.
+  const isRead = ({ method, access }: RecordedRoute): boolean => method === "get" && access !== "anyone";
+  const find = (wanted: string) => routes.find((route) => isRead(route) && route.path === wanted);
   const single = find(own);
   if (single !== undefined && "handle" in single)
     return reader(single.handle as Handle<RecordedCall>, (found) => found);
