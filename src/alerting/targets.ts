@@ -5,6 +5,7 @@ import { MAIL_ADDRESS } from "../config/options/alerts.ts";
 import { isTimeZone } from "../core/alerts/quiet.ts";
 import type { AlertChannel, AlertTarget, AlertTargetStore, DueMessage, TargetAddress } from "../core/alerts/targets.ts";
 import { GatewayError } from "../core/errors.ts";
+import { checkedName } from "../core/names.ts";
 import { MAIL_START, newSigningSecret, type SendAlert } from "./channels.ts";
 import { addressProblem, type Receipt } from "./http-call.ts";
 import { type AlertMessage, testMessage } from "./message.ts";
@@ -80,7 +81,8 @@ export function createAlertTargets(options: TargetsOptions): AlertTargets {
       const id = `target_${randomBytes(12).toString("hex")}`;
       const secret = channel === "webhook" ? newSigningSecret() : null;
       const target: AlertTarget = {
-        ...{ id, accountId, channel, name, kinds, quiet, isPaused },
+        ...{ id, accountId, channel, kinds, quiet, isPaused },
+        name: checkedName(OWNER, name),
         addressShown: shownAddress(channel, url),
         sealed: await seal({ url, secret }, id),
         createdAtMs: now(),
@@ -91,7 +93,8 @@ export function createAlertTargets(options: TargetsOptions): AlertTargets {
     async change(target, { url, ...change }) {
       const { channel } = target;
       check({ ...change, ...(url === undefined ? {} : { url }) }, channel, options);
-      const changed = { ...target, ...change };
+      const name = checkedName(OWNER, change.name ?? target.name);
+      const changed = { ...target, ...change, name };
       if (url === undefined) return update(changed, null);
       const secret = (await open(target))?.secret ?? (channel === "webhook" ? newSigningSecret() : null);
       return update(changed, { url, secret });
@@ -107,6 +110,8 @@ export function createAlertTargets(options: TargetsOptions): AlertTargets {
   };
 }
 
+/** The subject of errors about names. */
+const OWNER = "An alert target";
 const UNREADABLE: Receipt = {
   ...{ isTaken: false, isFinal: true, status: null },
   answer: "the address cannot be read with the secret of this installation; set it again",

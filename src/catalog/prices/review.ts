@@ -245,8 +245,14 @@ function standingOf(
   if (agreeing.length + hinted < 2) return "single";
   if (!isWithin(host, change.to, maxPercent)) return "large";
   // Steps that are each within the bounds may still lead anywhere.
-  if (anchor !== null && !isWithin({ ...host, price: anchor.price }, change.to, maxPercent)) return "drifted";
+  const confirmed = anchor === null ? null : { ...host, price: withUnitsOf(host.price, anchor.price) };
+  if (confirmed !== null && !isWithin(confirmed, change.to, maxPercent)) return "drifted";
   return host.price === null || hasSameDetails(host.price, change.to) ? "agreed" : "details";
+}
+
+/** A provider's fees, such as for searches, are added to a price after it was confirmed. */
+function withUnitsOf(ours: RateCard | null, price: RateCard): RateCard {
+  return ours?.own === undefined ? price : { ...price, own: { ...ours.own, ...price.own } };
 }
 
 /** Tells whether the usual rates of a feed are those in use. Only LiteLLM has those of service tiers and further units. */

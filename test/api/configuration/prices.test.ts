@@ -83,7 +83,7 @@ describe("a check", () => {
     const inFile = body.changes.find((change: { model: string }) => change.model === "in-file");
     expect(inFile.locked).toMatchObject({ path: "models.in-file", origin: "file" });
     expect(body.changes.find((change: { model: string }) => change.model === "alpha")).toEqual({
-      ...at("alpha", { model: "alpha", percent: 100, locked: null, isOwn: true, startsOn: null }),
+      ...at("alpha", { model: "alpha", percent: 100, locked: null, isOwn: true, startsOn: null, confirmed: null }),
       ...{ price: { input: 1, output: 3, cacheRead: null, cacheWrite: null }, priceAsOf: TODAY },
       ...{ priceSource: "run-time configuration", listed: { input: 2, output: 3, cacheRead: null, cacheWrite: null } },
       ...{

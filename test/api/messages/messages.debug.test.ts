@@ -68,7 +68,8 @@ it("tells what conversion would change, and only of fields that a live request h
   });
 });
 
-it("needs a prompt, as it does in the other format", async () => {
-  const answer = await mixed.gateway.post("/v1/routing/debug", { messages: [ask("Hi")] }, VERSION);
-  expect(answer.status).toBe(400);
+it("explains a conversation alone, and needs one of the two, as in the other format", async () => {
+  const { gateway } = mixed;
+  expect((await gateway.post("/v1/routing/debug", { messages: [ask("Hi")] }, VERSION)).status).toBe(200);
+  expect((await gateway.post("/v1/routing/debug", {}, VERSION)).status).toBe(400);
 });

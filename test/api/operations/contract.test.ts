@@ -22,6 +22,7 @@ const FILLERS = {
     email: (length: number) => `${"a".repeat(64)}@${"b".repeat(length - 65)}`,
     password,
     next: password,
+    url: (length: number) => `http://127.0.0.1:1/${"a".repeat(length)}`.slice(0, length),
   },
   item: {
     allowedModels: MODEL,
@@ -40,13 +41,17 @@ const MEANINGLESS: Readonly<Record<string, RegExp>> = {
   "SetUp email maxLength": /This link has already been used/,
   "InvitationToken token maxLength": /This link has already been used/,
   "ProviderTest model maxLength": /has no model/,
+  "NewAlertTarget channel enum": /mailto:/,
+  "NewInvitation teams maxItems": /no team/,
+  "UserChange teams maxItems": /No user/,
 };
 
 let gateway: TestGateway;
 let operator: Person;
 beforeAll(async () => {
-  gateway = await startGateway();
+  gateway = await startGateway({ env: { SWITCHYARD_ALERTS_PRIVATE_NETWORK: "true" } });
   operator = await setUpOperator(gateway);
+  ({ id: alertTarget } = (await (await gateway.api("POST", "/api/alerts", ALERT_TARGET)).json()) as { id: string });
   await (await gateway.post("/v1/chat/completions", HELLO, { "x-request-id": "recorded" })).text();
 });
 afterAll(() => gateway.stop());
@@ -55,6 +60,17 @@ const newKey = async (): Promise<string> => {
   const made = await gateway.api("POST", "/api/keys", { name: "k", spendLimitUsd: "5" });
   return ((await made.json()) as { id: string }).id;
 };
+
+let teams = 0;
+const newTeam = async (): Promise<string> => {
+  teams += 1;
+  const made = await gateway.api("POST", "/api/teams", { name: `team ${teams}` });
+  return ((await made.json()) as { id: string }).id;
+};
+
+/** Nothing listens there. */
+const ALERT_TARGET = { channel: "webhook", name: "On call", url: "http://127.0.0.1:1/hook" };
+let alertTarget: string;
 
 /** Each body of /api: where it goes, and one that is good. Called again for each case, since some use a thing up. */
 const BODIES: Readonly<Record<string, () => Promise<readonly [method: string, path: string, good: object]>>> = {
@@ -65,6 +81,11 @@ const BODIES: Readonly<Record<string, () => Promise<readonly [method: string, pa
   KeyRevocation: async () => ["POST", "/api/keys/revoke", { ids: ["k"] }],
   Rotation: async () => ["POST", `/api/keys/${await newKey()}/rotate`, {}],
   NewProfile: async () => ["POST", "/api/profiles", { name: "p" }],
+  NewTeam: async () => ["POST", "/api/teams", { name: "t" }],
+  TeamChange: async () => ["PATCH", `/api/teams/${await newTeam()}`, { name: "t" }],
+  UserChange: async () => ["PATCH", "/api/users/nobody", { teams: [] }],
+  NewAlertTarget: async () => ["POST", "/api/alerts", ALERT_TARGET],
+  AlertTargetChange: async () => ["PATCH", `/api/alerts/${alertTarget}`, { name: "On call" }],
   NewBudget: async () => ["POST", "/api/budgets", { name: "b", scope: "endUser", amountUsd: "1", period: "day" }],
   NewShadowRule: async () => {
     const { id } = (await (await gateway.api("POST", "/api/profiles", { name: "p" })).json()) as { id: string };
@@ -196,7 +217,17 @@ async function callTheRest(): Promise<void> {
     "outcomes",
     "overview",
   ];
-  for (const name of [...lists, ...others, "sign-in", "users", "invitations", "settings"])
+  for (const name of [
+    ...lists,
+    ...others,
+    "teams",
+    "alerts",
+    "alerts/events",
+    "sign-in",
+    "users",
+    "invitations",
+    "settings",
+  ])
     await call("GET", `/api/${name}`);
   const { id } = await call("POST", "/api/profiles", { name: "p" });
   await call("GET", `/api/profiles/${id}`);
@@ -205,6 +236,14 @@ async function callTheRest(): Promise<void> {
   const { id: budgetId } = await call("POST", "/api/budgets", budget);
   await call("GET", `/api/budgets/${budgetId}`);
   await call("PUT", `/api/budgets/${budgetId}`, budget);
+  const team = await newTeam();
+  await call("GET", `/api/teams/${team}`);
+  await call("PATCH", `/api/teams/${team}`, { tierCeiling: "LIGHT" });
+  await call("GET", `/api/alerts/${alertTarget}`);
+  await call("GET", `/api/alerts/${alertTarget}/messages`);
+  await call("PATCH", `/api/alerts/${alertTarget}`, { name: "Night shift" });
+  await call("POST", `/api/alerts/${alertTarget}/rotate`);
+  await call("POST", `/api/alerts/${alertTarget}/test`);
   await call("POST", "/api/keys", { name: "k", profile: id });
   await call("GET", `/api/profiles/${id}/keys`);
   await call("POST", `/api/keys/${await newKey()}/reset-spend`);
@@ -235,6 +274,7 @@ async function callTheRest(): Promise<void> {
   const accepted = { token: tokenIn(invited.link ?? ""), password: PASSWORD };
   const welcome = await person.call("POST", "/api/invitations/accept", accepted);
   const { user } = (await welcome.json()) as { user: { id: string } };
+  await call("PATCH", `/api/users/${user.id}`, { role: "viewer" });
   const reset = await call("POST", `/api/users/${user.id}/reset`);
   await person.call("POST", "/api/password-reset", { token: tokenIn(reset.link ?? ""), password: PASSWORD });
 }
