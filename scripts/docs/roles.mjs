@@ -6,7 +6,7 @@ import { tableOf } from "../setup/generated.mjs";
 /** @param {string} _root @param {import("../docs.mjs").Load} load */
 export async function render(_root, load) {
   const { USER_ROLES } = await load("core/people.ts");
-  const { PERMISSIONS, isOwnOnly, isPermitted } = await load("http/exchange/permissions.ts");
+  const { PERMISSIONS, isPermitted } = await load("http/exchange/permissions.ts");
   const { apiRoutes } = await load("http/api/routes.ts");
   /** @type {readonly { method: string, path: string, access?: string }[]} */
   const routes = apiRoutes();
@@ -16,7 +16,7 @@ export async function render(_root, load) {
       `\`${method.toUpperCase()} ${path}\``,
       .../** @type {readonly string[]} */ (USER_ROLES).map((role) => {
         if (!isPermitted(role, access)) return "";
-        return isOwnOnly(role, access) ? "own" : "yes";
+        return role === "member" && PERMISSIONS[access].isOwn ? "own" : "yes";
       }),
     ]);
   return [{ path: "docs/operate/roles.md", block: "roles", text: tableOf(["route", ...USER_ROLES], rows) }];

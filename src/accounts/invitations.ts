@@ -30,6 +30,8 @@ interface NewInvitation {
   readonly accountId: string;
   readonly teamIds: readonly string[];
   readonly invitedBy: string;
+  /** The account of an admin, who may end earlier invitations to this account alone; null for operators. */
+  readonly within: string | null;
 }
 
 export interface InvitationsOptions {
@@ -42,11 +44,11 @@ export interface InvitationsOptions {
 const INVITATION_MS = 7 * 86_400_000;
 
 export function createInvitations({ store, users, passwords, now = Date.now }: InvitationsOptions): Invitations {
-  const issue = async (wanted: Omit<Invitation, "id" | "hash" | "createdAtMs">) => {
+  const issue = async (wanted: Omit<Invitation, "id" | "hash" | "createdAtMs">, only?: PeopleFilter) => {
     const token = makeToken();
     const id = `invitation_${randomBytes(12).toString("hex")}`;
     const invitation = { ...wanted, id, hash: hashToken(token) as string, createdAtMs: now() };
-    await store.insert(invitation);
+    await store.insert(invitation, only);
     return { invitation, token };
   };
   const find = async (token: string, kind: Invitation["kind"]): Promise<Invitation> => {
@@ -77,10 +79,11 @@ export function createInvitations({ store, users, passwords, now = Date.now }: I
       const invitation = await find(token, "setup");
       return redeem(invitation, readEmail(email), password);
     },
-    invite: async (wanted) => {
+    invite: async ({ within, ...wanted }) => {
       const email = readEmail(wanted.email);
       if ((await users.byEmail(email)) !== null) throw taken();
-      return issue({ ...wanted, kind: "invitation", email, expiresAtMs: now() + INVITATION_MS });
+      const only = within === null ? undefined : { accountId: within, hasOperators: false };
+      return issue({ ...wanted, kind: "invitation", email, expiresAtMs: now() + INVITATION_MS }, only);
     },
     read: (token) => find(token, "invitation"),
     accept: async ({ token, password }) => {

@@ -168,12 +168,9 @@ function notSigned(): GatewayError {
   return new GatewayError("conflict", message, { code: "not_signed" });
 }
 
-/** A path or a query may be a secret. Slack's addresses are secrets as a whole. */
+/** Paths and queries of webhooks are often secrets. */
 function shownAddress(channel: AlertChannel, url: string): string {
   if (channel === "email") return url.slice(MAIL_START.length);
-  const { origin, pathname } = new URL(url);
-  if (channel === "slack") return `${origin}/…${url.slice(-4)}`;
-  return `${origin}${pathname.length > SHOWN_PATH_MAX ? `${pathname.slice(0, SHOWN_PATH_MAX)}…` : pathname}`;
+  const { origin, pathname, search } = new URL(url);
+  return pathname === "/" && search === "" ? origin : `${origin}/…${url.slice(-4)}`;
 }
-
-const SHOWN_PATH_MAX = 40;

@@ -29,6 +29,8 @@ const FILLED_MS = 100;
 const SCARCE_MS = 1_000;
 /** Pause after a lease was recalled. */
 const RECALLED_MS = 2_000;
+/** Leases of budgets that an account has here at a time. A budget for each end user would bring thousands. */
+const BUDGETS_MAX = 256;
 
 /** Outcome of a settlement that was booked before. */
 const NOTHING_LEFT: { readonly lease?: never; readonly budgetsLeft?: never } = {};
@@ -364,7 +366,8 @@ export class Leases {
   async #tidyOne(account: LeasedAccount, nowMs: number): Promise<void> {
     const { id, reserved, usedAtMs } = account;
     const isIdle = nowMs - usedAtMs >= IDLE_MS;
-    if (!account.isSure || (isIdle && hasLease(account))) await this.giveBack(id);
+    const isTooMany = account.budgets.size > BUDGETS_MAX;
+    if (!account.isSure || isTooMany || (isIdle && hasLease(account))) await this.giveBack(id);
     else if (isIdle && reserved === 0n && account.asking === null && account.returning === null) {
       this.#accounts.delete(id);
     }

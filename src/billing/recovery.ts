@@ -105,8 +105,12 @@ function createOrphanRelease({ store, log, submit, submitAll }: OrphanContext): 
   }
 
   async function returnLeases(silentMs: number): Promise<void> {
-    for (;;) {
+    for (let before = ""; ; ) {
       const orphans = await store.orphanLeases(silentMs);
+      // Leases that a round left are no work for the next one.
+      const names = orphans.map(({ owner, accountId }) => `${owner} ${accountId}`).join();
+      if (names === before) break;
+      before = names;
       const ends = orphans.map(
         ({ owner, accountId }) => ({ kind: "return", owner, accountId, holds: [], isExpiry: true }) as const,
       );

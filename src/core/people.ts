@@ -115,8 +115,8 @@ export interface PasswordResetStore {
 }
 
 export interface InvitationStore {
-  /** An invitation takes the place of an earlier one to the same address. */
-  insert(invitation: Invitation): Promise<void>;
+  /** An invitation takes the place of an earlier one to the same address, of all accounts or of those given. */
+  insert(invitation: Invitation, only?: PeopleFilter): Promise<void>;
   byHash(hash: string): Promise<Invitation | null>;
   /** Lists invitations, without links of the kind `setup`. */
   list(page: Page, only?: PeopleFilter): Promise<readonly Invitation[]>;

@@ -11,6 +11,7 @@ import {
   type IdentityStore,
   type User,
   type UserGrant,
+  type UserRole,
   type UserStore,
 } from "../../core/people.ts";
 import { UniqueViolation } from "../../core/store-errors.ts";
@@ -21,7 +22,7 @@ import { type Claims, hasOverage, isEmailVerified, missingClaims, outcomeOf, out
 
 export interface ArrivalContext {
   readonly store: IdentityStore;
-  readonly users: Pick<UserStore, "byEmail" | "byId" | "hasOperator" | "change">;
+  readonly users: Pick<UserStore, "byEmail" | "byId" | "hasOperator" | "change" | "setPassword">;
   /** Keys of somebody who leaves an account are revoked. */
   readonly keysRevoked: () => Promise<void>;
   readonly accounts: { get(id: string): Promise<unknown> };
@@ -106,7 +107,7 @@ async function firstSignIn(arrival: Arrival, context: ArrivalContext): Promise<U
     // An address that was given to another person must not open the account of the one before.
     if (linkedHere !== undefined) throw linked();
     await store.insert(newIdentity(arrival, existing.id, email.email, context));
-    return existing;
+    return existing.role === "operator" ? existing : withoutPassword(existing, context);
   }
   const role = outcomeOf(provider, "role", claims);
   const given = role.state === "given" ? role.value : provider.defaultRole;
@@ -126,6 +127,14 @@ async function firstSignIn(arrival: Arrival, context: ArrivalContext): Promise<U
   return user;
 }
 
+/** The admin who invited this user may have chosen the password, and may be signed in with it. */
+async function withoutPassword(user: User, { users }: ArrivalContext): Promise<User> {
+  if (!hasPassword(user.passwordHash)) return user;
+  const passwordHash = noPassword();
+  await users.setPassword(user.id, passwordHash, "");
+  return { ...user, passwordHash };
+}
+
 /** A missing claim changes nothing; one that is there and matches no rule gives the default role. */
 async function granted(user: User, arrival: Arrival, context: ArrivalContext): Promise<User> {
   const role = outcomeOf(arrival.provider, "role", arrival.claims);
@@ -134,7 +143,7 @@ async function granted(user: User, arrival: Arrival, context: ArrivalContext): P
   const teamIds = await teamsOf(arrival, account ?? user.accountId, context);
   const grant: UserGrant = {
     ...(role.state === "given" && { role: role.value }),
-    ...(role.state === "none" && { role: arrival.provider.defaultRole ?? "admin" }),
+    ...(role.state === "none" && { role: arrival.provider.defaultRole ?? belowOperator(user.role) }),
     ...(account !== null && { accountId: account }),
     ...(teamIds !== null && { teamIds }),
   };
@@ -149,6 +158,10 @@ async function granted(user: User, arrival: Arrival, context: ArrivalContext): P
     );
   }
   return changed;
+}
+
+function belowOperator(role: UserRole): UserRole {
+  return role === "operator" ? "admin" : role;
 }
 
 function isSame(one: User, other: User): boolean {

@@ -37,9 +37,3 @@ export function isPermitted(role: UserRole, permission: Permission): boolean {
 export function permissionsOf(role: UserRole): readonly Permission[] {
   return (Object.keys(PERMISSIONS) as Permission[]).filter((permission) => isPermitted(role, permission));
 }
-
-/** Tells whether the role reaches only a part of what the permission is about. */
-export function isOwnOnly(role: UserRole, permission: Permission): boolean {
-  const { isOwn }: PermissionRow = PERMISSIONS[permission];
-  return role === "member" && isOwn === true;
-}

@@ -60,8 +60,11 @@ function valueFor(
   { services }: Pick<CallContext, "services">,
 ): readonly BudgetValue[] {
   const { catalog, endUserHeaders } = services();
-  const query = request.query as Record<string, string | undefined>;
-  const { user, model: asked, tier = "" } = query;
+  const query = request.query as Readonly<Record<string, unknown>>;
+  // A name that is there twice has a list as its value.
+  const [user, asked, tier = ""] = [query.user, query.model, query.tier].map((value) =>
+    typeof value === "string" ? value : undefined,
+  );
   const model = asked === undefined ? null : (findModel(catalog, asked)?.id ?? asked);
   const labels = labelsOf(request.headers as ClientHeaders, { user }, endUserHeaders);
   const facts = { keyId: callerOf(request).key.id, tier: tier.toUpperCase(), labels };

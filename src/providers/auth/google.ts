@@ -3,6 +3,7 @@
 
 import { readFile } from "node:fs/promises";
 import type { Provider } from "../../core/model.ts";
+import { GOOGLE_HOSTS, isOwnHost } from "./own-hosts.ts";
 import { type CloudVariables, fetchJson, type JsonAnswer, tokenOf } from "./token-fetch.ts";
 import type { Token } from "./tokens.ts";
 
@@ -22,11 +23,23 @@ export async function fetchGoogleToken(
   const text = apiKey !== null ? Buffer.from(apiKey, "base64").toString() : path ? await readFile(path, "utf8") : null;
   if (text === null) return tokenOf(await askMetadata(env, signal));
   const credentials = readCredentials(text);
-  if (credentials.type === "service_account") return tokenOf(await byServiceAccount(credentials, signal));
-  if (credentials.type === "external_account") return byFederation(credentials, signal);
+  // An apiKey may come over /api, and federation reads files and calls any address.
+  const isOwnFile = apiKey === null;
+  if (credentials.type === "service_account") {
+    if (!isOwnFile) requireGoogle(String(credentials.token_uri ?? TOKENS));
+    return tokenOf(await byServiceAccount(credentials, signal));
+  }
+  if (credentials.type === "external_account") {
+    if (!isOwnFile) throw new Error("credentials of type external_account need a file: signIn.credentialsFile");
+    return byFederation(credentials, signal);
+  }
   throw new Error(
     `credentials of type ${String(credentials.type)} cannot be used; take service_account or external_account`,
   );
+}
+
+function requireGoogle(address: string): void {
+  if (!isOwnHost(address, GOOGLE_HOSTS)) throw new Error("the token_uri of the credentials is no address of Google");
 }
 
 function readCredentials(text: string): JsonAnswer {
@@ -83,10 +96,19 @@ async function subjectToken(source: JsonAnswer, signal: AbortSignal): Promise<st
   const field = format.type === "json" ? String(format.subject_token_field_name) : null;
   if (typeof source.file === "string") {
     const text = (await readFile(source.file, "utf8")).trim();
-    return field === null ? text : String((JSON.parse(text) as JsonAnswer)[field]);
+    return field === null ? text : fieldOf(text, field);
   }
   if (typeof source.url !== "string") throw new Error("the credentials name neither a file nor an address of a token");
   const headers = (source.headers ?? {}) as Record<string, string>;
   const answer = await fetchJson(source.url, { headers, signal, isText: field === null });
   return String(answer[field ?? "text"]).trim();
+}
+
+/** The parser's own error would quote the file. */
+function fieldOf(text: string, field: string): string {
+  try {
+    return String((JSON.parse(text) as JsonAnswer)[field]);
+  } catch {
+    throw new Error("the file with the token of the other identity is no JSON");
+  }
 }

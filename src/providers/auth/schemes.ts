@@ -4,6 +4,7 @@
 import type { Provider } from "../../core/model.ts";
 import type { Auth, AuthHeaders, UnsignedRequest } from "./auth.ts";
 import { openAws } from "./aws.ts";
+import { AZURE_HOSTS, GOOGLE_HOSTS, requireOwnHost } from "./own-hosts.ts";
 import { createTokens, type Token } from "./tokens.ts";
 
 export type AuthRow =
@@ -31,6 +32,7 @@ export const AUTHS: AuthRows = {
   google: {
     form: "token",
     async fetchToken(provider, signal) {
+      requireOwnHost(provider, GOOGLE_HOSTS);
       const { fetchGoogleToken } = await import("./google.ts");
       return fetchGoogleToken(provider, signal, process.env);
     },
@@ -48,6 +50,7 @@ function fixedHeader(provider: Provider): Auth {
 }
 
 const ENTRA: FetchToken = async (provider, signal) => {
+  requireOwnHost(provider, AZURE_HOSTS);
   const { fetchEntraToken } = await import("./entra.ts");
   return fetchEntraToken(provider, signal, process.env);
 };

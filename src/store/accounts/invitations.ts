@@ -1,19 +1,22 @@
 // One-time links in the database, by the hash of their token.
 
 import type { Db, SqlRow, Statement } from "../../core/db.ts";
-import type { Invitation, InvitationStore } from "../../core/people.ts";
+import type { Invitation, InvitationStore, PeopleFilter } from "../../core/people.ts";
 import { BatchRejected } from "../../core/store-errors.ts";
 import { INSERT_USER, peoplePage, roleColumns, toRole, toTeamIds, userParams } from "./users.ts";
 
 /** A link is used up in the batch that makes its user, so it works once. */
 export function createInvitationStore(db: Db): InvitationStore {
   return {
-    insert: async (invitation) => {
+    insert: async (invitation, only) => {
       const { id, hash, kind, email, accountId, createdAtMs, expiresAtMs, invitedBy } = invitation;
       const { role, account_role } = roleColumns(invitation.role);
       const grant = [account_role, JSON.stringify(invitation.teamIds)];
       await db.batch([
-        { sql: "DELETE FROM invitations WHERE kind = 'invitation' AND email = $1", params: [email] },
+        {
+          sql: `DELETE FROM invitations WHERE kind = 'invitation' AND email = $1${ownOnly(only)}`,
+          params: only === undefined ? [email] : [email, only.accountId],
+        },
         {
           sql: INSERT,
           params: [id, hash, kind, email, role, accountId, createdAtMs, expiresAtMs, invitedBy, ...grant],
@@ -30,9 +33,8 @@ export function createInvitationStore(db: Db): InvitationStore {
       return (await db.query(sql, params)).map(toInvitation);
     },
     delete: async (id, only) => {
-      const own = only === undefined ? "" : " AND account_id = $2 AND role <> 'operator'";
       const params = only === undefined ? [id] : [id, only.accountId];
-      const sql = `DELETE FROM invitations WHERE id = $1 AND kind = 'invitation'${own} RETURNING id`;
+      const sql = `DELETE FROM invitations WHERE id = $1 AND kind = 'invitation'${ownOnly(only)} RETURNING id`;
       return (await db.query(sql, params)).length > 0;
     },
     redeem: async (invitation, user) => {
@@ -45,6 +47,11 @@ export function createInvitationStore(db: Db): InvitationStore {
       }
     },
   };
+}
+
+/** Leaves invitations of other accounts and of operators alone. The account is the second parameter. */
+function ownOnly(only: PeopleFilter | undefined): string {
+  return only === undefined ? "" : " AND account_id = $2 AND role <> 'operator'";
 }
 
 /**

@@ -102,6 +102,11 @@ async function change(db: Db, tx: Queryable, wanted: UserUpdate): Promise<User |
   };
   const { role, account_role } = roleColumns(changed.role);
   await tx.query(CHANGE, [id, role, account_role, accountId, JSON.stringify(changed.teamIds)]);
+  // Sessions and reset links may be in the hands of the admin who invited this user.
+  if (changed.role === "operator" && user.role !== "operator") {
+    await tx.query(END_RESETS, [id]);
+    await tx.query("DELETE FROM sessions WHERE user_id = $1", [id]);
+  }
   if (leaves) {
     await tx.query(REVOKE_KEYS, [id, atMs, accountId]);
     await tx.query(BUMP_REVISION.sql);

@@ -175,11 +175,13 @@ export function createBudgetWriter(kind: Db["kind"]) {
     if (changed.length === 0) return [];
     // One order for all processes, so that none waits for another one that waits for it.
     const inOrder = [...changed].sort((a, b) => (a.id < b.id ? -1 : 1));
+    const kept = budgetLeases.filter(({ amount }) => amount > 0n);
     const held = newHolds.flatMap(({ id, budgets = [] }) => budgets.map((one) => ({ ...one, holdId: id })));
     return [
       ...(held.length === 0 ? [] : [holdBudgets.statement(held)]),
       { ...counters.statement(inOrder), expectRows: inOrder.length },
-      ...(budgetLeases.length === 0 ? [] : [leases.statement(budgetLeases)]),
+      // A batch at once would write and delete the same row, which PostgreSQL does not.
+      ...(kept.length === 0 ? [] : [leases.statement(kept)]),
       ...budgetLeases
         .filter(({ amount }) => amount === 0n)
         .map(({ owner, counter }) => ({

@@ -27,8 +27,8 @@ export async function forgetProcesses(db: Db): Promise<void> {
 /** Finds processes without holds and leases. Recovery finds holds by the row of their process, so the others stay. */
 export const HOLDS_NOTHING = `NOT EXISTS (SELECT 1 FROM holds WHERE holds.owner = processes.id AND holds.state = 'open')
   AND NOT EXISTS (SELECT 1 FROM leases WHERE leases.owner = processes.id)
-  AND NOT EXISTS (SELECT 1 FROM budget_leases b WHERE b.owner = processes.id)`;
+  AND NOT EXISTS (SELECT 1 FROM budget_leases b WHERE b.owner = processes.id AND b.amount > 0)`;
 
 /** Accounts that processes have leases of. A budget may still have one when that of its account is used up. */
 export const LEASED =
-  "SELECT owner, account_id, amount FROM leases UNION ALL SELECT owner, account_id, 0 FROM budget_leases";
+  "SELECT owner, account_id, amount FROM leases UNION ALL SELECT owner, account_id, 0 FROM budget_leases WHERE amount > 0";

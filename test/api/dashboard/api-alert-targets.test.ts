@@ -47,7 +47,7 @@ async function listed(call: Person["call"]): Promise<readonly string[]> {
 
 it("a test is signed with the secret that was shown, and tells the receiver's own answer", async () => {
   const { id, secret, address } = await make(gateway.api);
-  expect(address).toBe(`${receiver.url}/hook`);
+  expect(address).toBe(`${receiver.url}/…dden`);
   receiver.answer = (response) => void response.writeHead(418).end("I am a teapot");
   const answer = await gateway.api("POST", `/api/alerts/${id}/test`);
   expect(await answer.json()).toEqual({ isTaken: false, status: 418, answer: "I am a teapot" });

@@ -99,6 +99,7 @@ export const ALERT_TARGET_ROUTES: readonly ApiRoute[] = [
     },
   }),
   post("createAlertTarget", "/api/alerts", {
+    spansAccounts: true,
     summary:
       "Add a target: a signed webhook, one in Slack's form, or mailto: with a mail address. The secret is shown once",
     body: NewAlertTargetSchema,
@@ -127,6 +128,7 @@ export const ALERT_TARGET_ROUTES: readonly ApiRoute[] = [
     handle: async ({ request }, edge) => writeTarget(await targetOf(request, edge)),
   }),
   patch("changeAlertTarget", "/api/alerts/:id", {
+    spansAccounts: true,
     summary: "Change a target; a field that is left out stays",
     body: AlertTargetChangeSchema,
     example: { quiet: { from: "22:00", to: "07:00", timeZone: "Europe/Berlin" } },
@@ -137,6 +139,7 @@ export const ALERT_TARGET_ROUTES: readonly ApiRoute[] = [
     },
   }),
   del("deleteAlertTarget", "/api/alerts/:id", {
+    spansAccounts: true,
     summary: "Delete a target and its messages",
     async handle({ request }, edge) {
       const { id } = await targetOf(request, edge);
@@ -144,6 +147,7 @@ export const ALERT_TARGET_ROUTES: readonly ApiRoute[] = [
     },
   }),
   post("rotateAlertSecret", "/api/alerts/:id/rotate", {
+    spansAccounts: true,
     summary: "Give a webhook another signing secret, shown once; the old one ends at once",
     response: MadeAlertTargetSchema,
     errors: [409],
@@ -153,6 +157,7 @@ export const ALERT_TARGET_ROUTES: readonly ApiRoute[] = [
     },
   }),
   post("testAlertTarget", "/api/alerts/:id/test", {
+    spansAccounts: true,
     summary: "Send a test message now and tell what the receiver answers",
     response: AlertTestSchema,
     async handle({ request }, edge) {

@@ -68,9 +68,9 @@ export const USER_ROUTES: readonly ApiRoute[] = [
     response: CreatedInvitationSchema,
     errors: [409],
     async handle({ request, body }, edge) {
-      const { email, role: given = "admin", accountId: wanted, teams: teamIds = [] } = body();
+      const { email, role: given = "admin", accountId: named, teams: teamIds = [] } = body();
       const role = appointable(request, givenRole(given));
-      const accountId = wanted ?? ownAccountOf(request) ?? DEFAULT_ACCOUNT;
+      const accountId = named ?? ownAccountOf(request) ?? DEFAULT_ACCOUNT;
       const isAllowed = (ownAccountOf(request) ?? accountId) === accountId;
       if (!isAllowed || (await edge.accounts.get(accountId)) === null) {
         throw new GatewayError("badRequest", TEXT.noAccount(accountId), { param: "accountId" });
@@ -78,7 +78,8 @@ export const USER_ROUTES: readonly ApiRoute[] = [
       await requireTeams(accountId, teamIds, edge);
       const invitedBy = personOf(request.identity)?.name ?? "";
       const { invitations, settings } = edge;
-      const { invitation, token } = await invitations.invite({ email, role, accountId, teamIds, invitedBy });
+      const wanted = { email, role, accountId, teamIds, invitedBy, within: ownAccountOf(request) };
+      const { invitation, token } = await invitations.invite(wanted);
       return {
         ...writeInvitation(invitation),
         link: `${publicOrigin(request, settings.server)}/#/invite?token=${token}`,
