@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
-import { PASSWORD, setUpOperator } from "../../support/gateway/signed-in.ts";
+import { join, PASSWORD, setUpOperator } from "../../support/gateway/signed-in.ts";
 import { type Browsing, browse } from "../../support/identity/browsing.ts";
 import { CLIENT, type IdentityServer, startIdentityServer } from "../../support/identity/identity-server.ts";
 
@@ -255,6 +255,26 @@ it("lets only verified addresses of the listed domains in, and nobody new withou
     expect(await signInTo(fresh)).toBe("");
   } finally {
     await Promise.all([fresh.stop(), strict.stop()]);
+    await idp.open(gateway.url);
+  }
+});
+
+it("a viewer to whom no rule gives a role stays one, and the password of the invitation ends", async () => {
+  const strict = await startGateway({ yaml: yaml().replace("    defaultRole: owner\n", ""), creditsUsd: null });
+  try {
+    await setUpOperator(strict);
+    const invited = await join(strict, { email: "vera@example.com", role: "viewer", accountId: "default" });
+    await idp.open(strict.url);
+    comes("vera", { groups: ["staff"] });
+    const browser = browse();
+    const isOver = (url: URL): boolean => url.origin === strict.url && !url.pathname.startsWith("/api/");
+    await browser.visit(`${strict.url}/api/sign-in/idp`, isOver);
+    const session = (await (await browser.fetch(`${strict.url}/api/session`)).json()) as { user: object | null };
+    expect(session.user).toMatchObject({ email: "vera@example.com", role: "viewer" });
+    const before = (await (await invited.call("GET", "/api/session")).json()) as { user: object | null };
+    expect(before.user).toBeNull();
+  } finally {
+    await strict.stop();
     await idp.open(gateway.url);
   }
 });

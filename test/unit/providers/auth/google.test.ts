@@ -106,3 +106,11 @@ test("what cannot be used is named", async () => {
   const odd = fetchGoogleToken({ apiKey: Buffer.from("no json").toString("base64") }, signal, {});
   await expect(odd).rejects.toThrow("the Google credentials are no JSON");
 });
+
+test("an apiKey is a service account of Google's own address, and reads no file", async () => {
+  const federation = { type: "external_account", token_url: server.url, credential_source: { file: "/etc/hostname" } };
+  await expect(fetchToken(federation, { isKey: true })).rejects.toThrow(/need a file/);
+  const account = { type: "service_account", token_uri: "https://evil.example/token" };
+  await expect(fetchToken(account, { isKey: true })).rejects.toThrow(/no address of Google/);
+  expect(server.asked).toEqual([]);
+});
