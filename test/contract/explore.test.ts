@@ -40,6 +40,7 @@ const valueIn = (record: RequestRecord, name: string): string | number | null =>
     keyProfile: record.profileId,
     status: String(record.status),
     user: record.user,
+    team: record.teamId,
     session: record.session,
     sessionState: record.sessionState,
   };
