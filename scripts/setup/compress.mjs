@@ -13,8 +13,8 @@ const ENCODERS = {
   br: (/** @type {Buffer} */ content) => brotliCompressSync(content),
 };
 
-/** Smaller files fit into the first packets of a connection as they are. */
-const BYTES_MIN = 4_096;
+/** Smaller files fit into the first ten packets of a connection as they are, which are sent without waiting. */
+const BYTES_MIN = 14_600;
 
 /** Puts a compressed copy beside each of these files, one for each encoding. */
 export function compress(/** @type {string} */ folder, /** @type {readonly (keyof typeof ENCODERS)[]} */ encodings) {
