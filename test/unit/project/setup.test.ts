@@ -50,7 +50,7 @@ const TRANSPILES = `mkdirSync(args[0], { recursive: true });
   for (const file of readdirSync("src").filter((one) => one.endsWith(".ts")))
     cpSync("src/" + file, args[0] + "/" + file.replace(/ts$/, "js"));`;
 const BUNDLES = `cpSync(args[0] + "/main.js", args[0] + "/program/main.js");`;
-const BUILDS_PAGE = `mkdirSync(outDir, { recursive: true }); writeFileSync(outDir + "/index.html", "<!doctype html>".padEnd(5_000));`;
+const BUILDS_PAGE = `mkdirSync(outDir, { recursive: true }); writeFileSync(outDir + "/index.html", "<!doctype html>".padEnd(15_000));`;
 const INSTALLS = `const { packages } = JSON.parse(readFileSync("package-lock.json", "utf8"));
   const fits = ([path, entry]) => path !== "" && (entry.os?.includes(process.platform) ?? true);
   mkdirSync("node_modules", { recursive: true });
