@@ -73,7 +73,7 @@ export const BudgetSchema = named("Budget", {
   hard: Type.Boolean({ description: HARD }),
   setByOperator: Type.Boolean({ description: "Owners of the account cannot change it." }),
   each: Type.Boolean({ description: "Each key, tag value, end user, model or tier has the amount for itself." }),
-  // Null where each value has its own.
+  // Is null where each value has its own.
   standing: nullable(StandingSchema),
   values: Type.Array(Type.Object({ value: AnyText, ...standingFields }), {
     description: "Where each value has its own: those that have spent most.",

@@ -15,14 +15,14 @@ export const AlertEventSchema = named("AlertEvent", {
   id: AnyText,
   kind: listed(ALERT_KIND_NAMES),
   severity: listed(SEVERITIES),
-  // Null for an event of the installation.
+  // Is null for an event of the installation.
   accountId: nullable(AnyText),
   // Tells events of one kind apart, such as the id of a provider.
   subject: AnyText,
   text: AnyText,
   data: byName<string>(AnyText),
   createdAt: Time,
-  // Null while it lasts.
+  // Is null while it lasts.
   endedAt: nullable(Time),
 });
 

@@ -32,11 +32,11 @@ const Quiet = strict("QuietTime", { from: Clock, to: Clock, timeZone: Type.Strin
 
 const targetFields = {
   id: AnyText,
-  // Null for the installation, whose targets get the events of all accounts.
+  // Is null for the installation, whose targets get the events of all accounts.
   accountId: nullable(AnyText),
   channel: listed(CHANNELS),
   name: AnyText,
-  // Null for all kinds.
+  // Is null for all kinds.
   kinds: nullable(Type.Array(listed(ALERT_KIND_NAMES))),
   quiet: nullable(Quiet),
   isPaused: Flag,
