@@ -89,8 +89,8 @@ interface SessionUnderTest {
 /** The same request comes again and again, so that what is looked for is found. */
 function makeSession(decision: Decision, catalog: Catalog): SessionUnderTest {
   const now = Date.now;
-  const memory = createSessionMemory(HOUR_MS, now);
-  const sessions = createSessions({ memory, isOn: true, now, share: () => undefined });
+  const memory = createSessionMemory(() => HOUR_MS, now);
+  const sessions = createSessions({ memory, isOn: () => true, now, share: () => undefined });
   const hosted = hostedModelsOf(decision, catalog);
   // One that caches, so that there is something to compare.
   const model = hosted.find(({ cache }) => cache !== undefined) ?? (hosted[0] as HostedModel);

@@ -1,6 +1,7 @@
 // Cores: whole answers of one gateway with more and more workers, as many a second as it can. Provider and load are
 // several processes each, so that neither is the limit.
 
+import type { Crew } from "../src/workers/count.ts";
 import { startPostgres } from "../test/support/stores/postgres-server.ts";
 import { bodyOf } from "./clients/bodies.ts";
 import type { Target } from "./clients/connection.ts";
@@ -40,7 +41,7 @@ interface Case {
 
 interface CoresWanted extends CoresPlan {
   /** Workers of each gateway. */
-  readonly workers: readonly number[];
+  readonly workers: readonly Crew[];
 }
 
 export async function measureCores(plan: CoresWanted, store: "SQLite" | "PostgreSQL"): Promise<Table> {
@@ -49,10 +50,11 @@ export async function measureCores(plan: CoresWanted, store: "SQLite" | "Postgre
     const provider = await processes.start<ProviderWork>("servers/provider", { processes: PROVIDER_PROCESSES });
     const loads = await startLoads(processes);
     const cases: Case[] = [];
-    for (const workers of plan.workers) {
+    for (const crew of plan.workers) {
+      const workers = crew.most;
       const postgres = store === "SQLite" ? null : await startPostgres({ settings: ["fsync=on"] });
       const around = { providerPort: provider.ready as number, newFolder: processes.folder };
-      const gateway = await startWorkers(workers, around, postgres?.url);
+      const gateway = await startWorkers(crew, around, postgres?.url);
       try {
         const keys = await Promise.all(loads.map(() => gateway.newKey()));
         cases.push(await measureGateway({ gateway, loads, keys, workers }, plan));

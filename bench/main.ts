@@ -6,7 +6,7 @@ import { cpus, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { readMachine } from "../src/config/machine.ts";
-import { workersFor } from "../src/workers/count.ts";
+import { type Crew, workersFor } from "../src/workers/count.ts";
 import { type ClassifyPlan, measureClassify } from "./classify.ts";
 import { type CoresPlan, measureCores } from "./cores.ts";
 import { type DashboardPlan, measureDashboard } from "./dashboard.ts";
@@ -142,14 +142,14 @@ async function main(): Promise<number> {
   const isWrong =
     unknown.length > 0 ||
     !/^[1-9]\d{2,7}$/.test(values.rows ?? "100") ||
-    !/^[1-9]\d?(,[1-9]\d?)*$/.test(values.count ?? "1");
+    !/^[1-9]\d?(-[1-9]\d?)?(,[1-9]\d?(-[1-9]\d?)?)*$/.test(values.count ?? "1");
   if (values.help === true || isWrong) {
     console.log(USAGE);
     return isWrong ? 2 : 0;
   }
   const wantedNames = isBeside ? [...positionals, ...BESIDE_PEERS] : positionals;
   const names = wantedNames.length > 0 ? NAMES.filter((name) => wantedNames.includes(name)) : NAMES;
-  const counts = values.count?.split(",").map(Number);
+  const counts = values.count?.split(",").map(crewOf);
   const plan = values.quick === true ? QUICK : FULL;
   const [{ model = "unknown processor" } = {}] = cpus();
   console.log(`Node ${process.versions.node}, ${cpus().length} x ${model}\n`);
@@ -161,22 +161,28 @@ async function main(): Promise<number> {
   }
   if (names.includes("processes")) print([await measureScaling(plan.processes)]);
   if (names.includes("cores")) {
-    const workers = counts ?? WORKERS.filter((count) => count <= cpus().length);
+    const workers = counts ?? WORKERS.filter((count) => count <= cpus().length).map(crewOf);
     print([await measureCores({ ...plan.cores, workers }, values.postgres === true ? "PostgreSQL" : "SQLite")]);
   }
   if (names.includes("hot")) print([await measureHotAccount(plan.hot)]);
   if (names.includes("overload")) print(await measureOverload(plan.overload));
   const peersIn =
     values["peers-in"]?.map((folder) => resolve(folder)) ?? (isBeside || values.peers === true ? [] : null);
-  const ofWorkers = values.workers === true ? (counts ?? WORKERS.slice(0, 3)) : [];
-  const usual = isBeside ? workersFor("auto", readMachine()) : 1;
-  const workers = usual > 1 && !ofWorkers.includes(usual) ? [...ofWorkers, usual] : ofWorkers;
+  const ofWorkers = values.workers === true ? (counts ?? WORKERS.slice(0, 3).map(crewOf)) : [];
+  const usual = workersFor("auto", readMachine());
+  const workers = isBeside && usual.most > 1 ? [...ofWorkers, usual] : ofWorkers;
   const before = values.before === undefined ? null : resolve(values.before);
   const wanted: OthersWanted = { workers, before, peersIn };
   if (names.includes("first")) print([await measureFirst(plan.first, wanted)]);
   const onRig = names.filter((name) => !ALONE.has(name));
   if (onRig.length > 0) await runOnRig(onRig, plan, { isProfiled: values.profile === true, wanted });
   return 0;
+}
+
+/** `4` or `4-16`, as in the settings. */
+function crewOf(count: number | string): Crew {
+  const [least = 1, most = least] = String(count).split("-").map(Number);
+  return { least, most };
 }
 
 /** Needs no server; port 9 is never called. */

@@ -16,25 +16,34 @@ import { writeConfusion, writeScenarios, writeSources, writeTable } from "./repo
 import type { Answer } from "./routers.ts";
 import { chatOf, type Row } from "./rows.ts";
 import { fitScenarios, scenarioFamilyOf } from "./scenarios.ts";
+import { sourceOf } from "./sources.ts";
 import { readTaught } from "./teacher/teacher.ts";
 import { readTrainingRows } from "./training-rows.ts";
 
 /** Learns once for each group of sources, which takes minutes. */
 export function writeLeftOut(root: string, weights: Weights): string {
-  const rows = readTrainingRows(root);
-  const examples = makeExamples(rows);
+  const examples = makeExamples(readTrainingRows(root));
   const taught = readTaught(root);
   const unseen = judgeUnseen({ examples, taught, settings: DEFAULT_SETTINGS, progress: console.log });
   const plain = rateJudged(unseen, weights);
-  const tooled = judgeScenarios(rows, weights);
+  return [
+    `left out: ${plain.judgements.length} prompts`,
+    writeTable({ "prompts, source left out": plain }),
+    `by source:\n${writeSources(plain)}`,
+    writeLeftOutTools(root, weights),
+  ].join("\n\n");
+}
+
+/** The part about requests with tools alone, which takes seconds. */
+export function writeLeftOutTools(root: string, weights: Weights): string {
+  const tooled = judgeScenarios(readTrainingRows(root), weights);
   const isPublic = ({ row }: Judgement) => !row.source.startsWith("own-");
   const publicRows = tooled.judgements.filter(isPublic).map(({ row }) => row);
   const answers = new Map(tooled.judgements.map(({ row, answer }) => [row, answer]));
   const scenarios = evaluate((row) => answers.get(row) as Answer, publicRows);
   return [
-    `left out: ${plain.judgements.length} prompts and ${publicRows.length} public requests with tools`,
-    writeTable({ "prompts, source left out": plain, "tool requests, source left out": scenarios }),
-    `by source:\n${writeSources(plain)}`,
+    `left out: ${publicRows.length} public requests with tools`,
+    writeTable({ "tool requests, source left out": scenarios }),
     scenarios.scenario === null ? "" : `tool scenarios, public sources:\n${writeConfusion(scenarios.scenario)}`,
     `tool scenarios by source (ours included):\n${writeScenarios(tooled.judgements)}`,
   ].join("\n\n");
@@ -46,7 +55,7 @@ function judgeScenarios(rows: readonly Row[], weights: Weights): Evaluation {
   const families = [...new Set(tooled.map(({ source }) => scenarioFamilyOf(source)))];
   const fitted = new Map(
     families.map((family) => {
-      const others = tooled.filter(({ source }) => scenarioFamilyOf(source) !== family);
+      const others = tooled.filter(({ source }) => scenarioFamilyOf(source) !== family && sourceOf(source).isShippable);
       return [family, withScenarios(weights, fitScenarios(others))] as const;
     }),
   );

@@ -1,6 +1,7 @@
 // npm run eval: measures our router and the baselines on our own corpus, with --data DIR on the labelled rows there, or
 // with --fresh DIR on rows that play no part in any choice. Prints the stability of the tiers too. With --left-out 1 it
-// learns again without each group of sources instead, and judges the rows of that group (--data, --packages). With
+// learns again without each group of sources instead, and judges the rows of that group (--data, --packages, --checkouts);
+// --left-out tools does so for requests with tools alone. With
 // --translations DIR it prints how often a task gets the same tier in two languages instead.
 
 import { buildCatalog } from "../src/catalog/build.ts";
@@ -11,7 +12,7 @@ import { type Evaluation, evaluate } from "./evaluate.ts";
 import { isFresh, readFresh } from "./fresh/fresh.ts";
 import { measureAgreement, writeAgreement } from "./languages/agreement.ts";
 import { readTranslations } from "./languages/translations.ts";
-import { writeLeftOut } from "./left-out.ts";
+import { writeLeftOut, writeLeftOutTools } from "./left-out.ts";
 import { writeConfusion, writeMistakes, writeSources, writeTable } from "./report.ts";
 import { makeRouters, type Router } from "./routers.ts";
 import { type Row, readRows } from "./rows.ts";
@@ -21,8 +22,9 @@ const { catalog } = buildCatalog();
 if (catalog === null) throw new Error("the catalogue that ships is broken");
 const data = readOption("data");
 const fresh = readOption("fresh");
-if (readOption("left-out") !== null) {
-  console.log(writeLeftOut(process.cwd(), readWeights()));
+const leftOut = readOption("left-out");
+if (leftOut !== null) {
+  console.log((leftOut === "tools" ? writeLeftOutTools : writeLeftOut)(process.cwd(), readWeights()));
   process.exit();
 }
 const routers = makeRouters(catalog);

@@ -126,7 +126,7 @@ const WEAKNESSES = [
   "- Languages outside the corpus are classified by shape and shared words; expect LIGHT or the unsure tier more often.",
   "- The tier labels of the ladder are editorial judgements, not measurements.",
   "- The constants of load and scale (`src/routing/classifier/constants.ts`) were set by hand on the left-out figures of difficulty, ladder and APGR. Those three may be a little optimistic; experiment E5 of the lab notebook measures how much.",
-  "- A tool of the field that does something else is still often taken for a fitting one (experiments E15, E18 and E19).",
+  "- A tool of the field that does something else is still often taken for a fitting one (experiments E15, E18, E19 and E25).",
   "- The teacher knows English only (E16, E20).",
   "- The probability that a weak model fails was learned from tests, competition problems and short programs only. What it adds to the order by difficulty is less than chance moves it (E17, E23).",
   "- Our corpus is made from templates, so numbers on it are floors for the tests and not estimates.",

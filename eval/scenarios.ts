@@ -5,6 +5,7 @@ import { FITTED_SCENARIOS, TOOL_MEASURES } from "../src/routing/classifier/layou
 import { readPrompt } from "../src/routing/classifier/signals.ts";
 import { measureTools } from "../src/routing/tools/fit.ts";
 import { chatOf, type Row } from "./rows.ts";
+import { sourceOf } from "./sources.ts";
 
 const MEASURES = TOOL_MEASURES.length;
 /** Chosen with sources left out (E15): less decay lost nothing, more cost 0.01 of macro-F1. */
@@ -25,6 +26,7 @@ interface ScenarioTrial {
 export function scenarioFamilyOf(source: string): string {
   if (source.startsWith("own-")) return "own";
   if (/exec|chatable/.test(source)) return "executed";
+  if (!source.startsWith("bfcl-")) return sourceOf(source).family;
   return /java|rest|sql/.test(source) ? "other languages" : "leaderboard";
 }
 

@@ -40,6 +40,13 @@ const ROWS: readonly (readonly [name: string, family: string, origin: string, li
   ["routerbench-arc", "arc", "shuhao02/RouterDC", "none stated", false],
   ["routerbench-winogrande", "winogrande", "shuhao02/RouterDC", "none stated", false],
   ["routerbench-mbpp", "mbpp", "shuhao02/RouterDC", "none stated", false],
+  ["acebench-en", "acebench", "chenchen0103/ACEBench", "MIT", true],
+  ["acebench-zh", "acebench", "chenchen0103/ACEBench", "MIT", true],
+  ["seal-tools", "seal-tools", "fairyshine/Seal-Tools", "Apache-2.0", true],
+  ["tool-alpaca", "tool-alpaca", "tangqiaoyu/ToolAlpaca", "Apache-2.0", true],
+  ["metatool", "metatool", "HowieHwong/MetaTool", "MIT", true],
+  ["ultratool-en", "ultratool", "JoeYing1019/UltraTool", "none stated", false],
+  ["ultratool-zh", "ultratool", "JoeYing1019/UltraTool", "none stated", false],
 ];
 
 const BFCL_ORIGIN = "ShishirPatil/gorilla";

@@ -1,6 +1,6 @@
 // npm run train: learns the router's weights from our own corpus and, with --data DIR, from those public sets in DIR
-// whose licences allow it; --packages DIR adds tool requests of a package
-// (eval/calls.ts); --feedback FILE adds feedback on wrong tiers. Writes the weights and the model card.
+// whose licences allow it; --packages DIR and --checkouts DIR add tool requests
+// of a package and of repositories (eval/calls); --feedback FILE adds feedback on wrong tiers. Writes the weights and the model card.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,8 +1,9 @@
 // @ts-check
 // npm run test:clients: coding agents as their makers ship them, against the gateway. Fetches the programs into
-// .cache/clients first. Words choose tests by name (`npm run test:clients -- Codex`).
+// .cache/clients first. Words choose tests by name (`npm run test:clients -- Codex`). With --newest it takes the releases of
+// the day, and not those that the guides name.
 
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "./setup/files.mjs";
 import { runNpm } from "./setup/install.mjs";
@@ -23,11 +24,16 @@ await runScript(async () => {
   await ensureInstalled("test");
   const folder = join(ROOT, ".cache", "clients");
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, dependencies: PROGRAMS }));
+  const isNewest = process.argv.includes("--newest");
+  const newest = Object.fromEntries(Object.keys(PROGRAMS).map((name) => [name, "latest"]));
+  const dependencies = isNewest ? newest : PROGRAMS;
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, dependencies }));
+  // A lock of the last run would keep the releases of its day.
+  if (isNewest) rmSync(join(folder, "package-lock.json"), { force: true });
   // Two of them put their binary in place with a script, which the settings of this repository forbid.
   const args = ["install", "--ignore-scripts=false"];
   await step("fetching the programs", () => runNpm(folder, args, "npm could not fetch the programs"));
-  const names = process.argv.slice(2);
+  const names = process.argv.slice(2).filter((word) => word !== "--newest");
   const tests = ["--no-file-parallelism", "test/clients"];
   if (names.length > 0) tests.push("--testNamePattern", names.join("|"));
   process.exitCode = await runVitest(tests, { ...process.env, SWITCHYARD_CLIENTS: folder });

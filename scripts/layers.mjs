@@ -17,6 +17,7 @@ export const HTTP_ROOMS = {
   exchange: [],
   openapi: [],
   overload: ["exchange"],
+  sockets: ["context", "exchange"],
   v1: ["context", "exchange", "openapi", "overload"],
   api: ["context", "exchange", "openapi", "v1"],
   pages: ["api", "context", "exchange", "openapi", "v1"],

@@ -3,6 +3,7 @@
 import { DASHBOARD_PAGES } from "../src/http/pages/dashboard-pages.ts";
 import { type ApiError, call, forgetResponses, isSignedOut } from "./api.ts";
 import { advanceRange } from "./range.ts";
+import { place } from "./router.ts";
 import { signal } from "./signal.ts";
 import type { Session, SignedOut } from "./types.ts";
 
@@ -57,6 +58,11 @@ export function may(permission: string): boolean {
 /** The pages that the user may open. */
 export function openPages(): readonly (typeof DASHBOARD_PAGES)[number][] {
   return DASHBOARD_PAGES.filter((page) => !("needs" in page) || may(page.needs));
+}
+
+/** The account that is shown: the one that the operator chose, or the user's own. */
+export function shownAccount(): string {
+  return place.value.query.get("account") ?? session.value?.user?.accountId ?? "default";
 }
 
 /** Tells whether the user is an operator. This only hides what the server would reject anyway. */

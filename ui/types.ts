@@ -25,6 +25,7 @@ import type { CatalogModelSchema } from "../src/http/api/models.ts";
 import type { OutcomesSchema } from "../src/http/api/outcomes.ts";
 import type { InvitedSchema, SessionSchema } from "../src/http/api/people/login.ts";
 import type { IdentitiesSchema, IdentityProvidersSchema, SignOutSchema } from "../src/http/api/people/sign-in.ts";
+import type { ListedTeamSchema } from "../src/http/api/people/teams.ts";
 import type {
   CreatedInvitationSchema,
   InvitationSchema,
@@ -65,6 +66,7 @@ export type AlertTested = Shape<typeof AlertTestSchema>;
 export type AlertMessage = Shape<typeof AlertMessageSchema>;
 export type Account = Shape<typeof AccountSchema>;
 export type Budget = Shape<typeof BudgetSchema>;
+export type Team = Shape<typeof ListedTeamSchema>;
 export type Key = Shape<typeof KeySchema>;
 /** Key with its usage of 30 days. */
 export type ListedKey = Shape<typeof ListedKeySchema>;

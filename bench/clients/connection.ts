@@ -43,7 +43,7 @@ export function prepareRequest({ key, path = "/v1/chat/completions", headers = {
 
 /** Requests are not pipelined: `send` comes after the last reply. */
 export class Connection {
-  readonly #socket: Socket;
+  #socket: Socket;
   readonly #onReply: (reply: Reply) => void;
   readonly #onBytes: (bytes: Buffer) => void;
   #head: Buffer | null = null;
@@ -52,12 +52,13 @@ export class Connection {
   /** Bytes of the body still to come; null while the head is read, -1 when the body is chunked. */
   #left: number | null = null;
   #tail = "";
+  #isLast = false;
 
   constructor(socket: Socket, onReply: (reply: Reply) => void, onBytes: (bytes: Buffer) => void = () => {}) {
     this.#socket = socket;
     this.#onReply = onReply;
     this.#onBytes = onBytes;
-    socket.on("data", (bytes) => this.#take(bytes));
+    this.#read();
   }
 
   send(request: Buffer): void {
@@ -66,6 +67,19 @@ export class Connection {
 
   close(): void {
     this.#socket.destroy();
+  }
+
+  #read(): void {
+    this.#socket.on("data", (bytes) => this.#take(bytes));
+  }
+
+  /** Connects again, as every client does after a response that was the last one on its connection. */
+  #renew(): void {
+    const port = this.#socket.remotePort as number;
+    this.#socket.destroy();
+    this.#socket = connect({ port, host: "127.0.0.1", noDelay: true });
+    this.#socket.on("error", () => {});
+    this.#read();
   }
 
   #take(bytes: Buffer): void {
@@ -81,6 +95,7 @@ export class Connection {
     const body = this.#head.subarray(end + HEAD_END.length);
     const length = /\r\ncontent-length: *(\d+)/i.exec(text);
     this.#status = Number(text.slice(9, 12));
+    this.#isLast = /\r\nconnection: *close/i.test(text);
     this.#retryAfterSeconds = this.#status === 503 ? Number(/\r\nretry-after: *(\d+)/i.exec(text)?.[1] ?? 0) : 0;
     this.#left = length === null ? -1 : Number(length[1]);
     this.#head = null;
@@ -101,6 +116,7 @@ export class Connection {
 
   #finish(): void {
     this.#left = null;
+    if (this.#isLast) this.#renew();
     this.#onReply({ status: this.#status, retryAfterSeconds: this.#retryAfterSeconds });
   }
 }

@@ -4,6 +4,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { Crew } from "../../src/workers/count.ts";
 import { type Command, freePort, startCommand } from "./command.ts";
 import type { Server } from "./server.ts";
 import { ADMIN_TOKEN, databaseEnv, writeBenchConfig } from "./settings.ts";
@@ -27,19 +28,16 @@ interface Gateway {
   /** This one when left out. `npm run bench` starts in it and has built it. */
   readonly checkout?: string;
   /** One process, which is asked for its resources, when left out. */
-  readonly workers?: number;
+  readonly workers?: string;
   /** A SQLite file when left out. */
   readonly database?: string;
 }
 
 /** On a SQLite file, unless there is the address of a PostgreSQL. */
-export async function startWorkers(
-  count: number,
-  around: GatewaySurroundings,
-  database?: string,
-): Promise<GatewayServer> {
-  const wanted = { name: `gateway, ${count} workers`, workers: count, ...(database === undefined ? {} : { database }) };
-  return { ...(await startGateway(wanted, around)), workers: count };
+export async function startWorkers(crew: Crew, around: GatewaySurroundings, database?: string): Promise<GatewayServer> {
+  const workers = crew.least === crew.most ? String(crew.most) : `${crew.least}-${crew.most}`;
+  const wanted = { name: `gateway, ${workers} workers`, workers, ...(database === undefined ? {} : { database }) };
+  return { ...(await startGateway(wanted, around)), workers: crew.most };
 }
 
 export async function startGateway(
@@ -53,7 +51,7 @@ export async function startGateway(
   const args = ["--expose-gc", "--max-semi-space-size=32", command, programOf(checkout), "serve"];
   const env = {
     // Older versions know no such settings.
-    SWITCHYARD_WORKERS: String(workers ?? 1),
+    SWITCHYARD_WORKERS: workers ?? "1",
     SWITCHYARD_PRICES_CHECK: "off",
     ...databaseEnv(database),
   };

@@ -3,12 +3,13 @@
 
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
+import type { Crew } from "../../src/workers/count.ts";
 import { freePort } from "./command.ts";
 import { type GatewaySurroundings, type OtherServer, started, startGateway, startWorkers } from "./gateway.ts";
 
 export interface OthersWanted {
   /** Workers of each gateway. */
-  readonly workers: readonly number[];
+  readonly workers: readonly Crew[];
   /** A built checkout of another version; null for none. */
   readonly before: string | null;
   /** Folders to look for peers in, beside PATH; null for none. */
@@ -24,7 +25,7 @@ interface Surroundings extends GatewaySurroundings {
 
 export async function startOthers({ workers, before, peersIn }: OthersWanted, around: Surroundings): Promise<void> {
   const { providerPort, newFolder, others } = around;
-  for (const count of workers) others.push(await startWorkers(count, around));
+  for (const crew of workers) others.push(await startWorkers(crew, around));
   if (before !== null) others.push(await startGateway({ name: "before", checkout: before }, around));
   for (const [name, peer] of peersIn === null ? [] : PEERS) {
     const file = peer.find(peersIn ?? []);

@@ -44,13 +44,21 @@ function modelTable(/** @type {Builtin} */ { models }) {
     const first = model.provider === undefined ? [] : [{ ...model, provider: model.provider }];
     return [...first, ...hosts].map((host, index) => {
       const price = host.price ?? model.price;
-      const prices = price === undefined ? ["none", "none"] : [price.input, price.output].map((usd) => `$${usd}`);
+      const prices = price === undefined ? ["none", "none"] : pricesOf(price);
       const limits = [thousands(host.context ?? context), thousands(host.maxOutput ?? maxOutput)];
       const can = (host.capabilities ?? capabilities).join(", ");
       return [index === 0 ? `\`${id}\`` : "", host.provider, ...prices, ...limits, can];
     });
   });
   return tableOf(["model", "host", "input", "output", "context", "output limit", "capabilities"], rows);
+}
+
+/** Units beside tokens stand in place of the input. */
+function pricesOf(
+  /** @type {NonNullable<Builtin["models"][number]["price"]>} */ { input, output, characters, minute },
+) {
+  if (characters !== undefined) return [`$${characters} a million characters`, ""];
+  return minute === undefined ? [`$${input}`, `$${output}`] : [`$${minute} a minute`, ""];
 }
 
 /** One row for each provider that hosts a model. */

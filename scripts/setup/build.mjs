@@ -74,8 +74,9 @@ export function copyAssets(/** @type {string} */ root, /** @type {string} */ out
 async function buildUi(/** @type {string} */ root, /** @type {string} */ outDir) {
   // A checkout may come without the dashboard, as those made by tests do.
   if (listFiles(root, "ui").length === 0) return;
-  // It also takes types and constants from core, and the list of its pages.
-  const inputs = [...SETTINGS, ...["ui", "src/core", "src/http/pages"].flatMap((folder) => listFiles(root, folder))];
+  // It also takes constants of the catalog and core, the paths of the formats, and the list of its pages.
+  const folders = ["ui", "src/catalog", "src/core", "src/formats", "src/http/pages"];
+  const inputs = [...SETTINGS, ...folders.flatMap((folder) => listFiles(root, folder))];
   const stamp = join("ui", STAMP);
   const print = printOf(root, inputs);
   if (readJson(join(root, "dist", stamp)) === print) {

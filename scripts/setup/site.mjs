@@ -5,7 +5,7 @@
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { swapIn } from "./build.mjs";
-import { compress } from "./compress.mjs";
+import { compressInPlace } from "./compress.mjs";
 import { listFiles, printOf, readJson } from "./files.mjs";
 import { runNode } from "./run.mjs";
 
@@ -28,7 +28,7 @@ export async function buildSite(/** @type {string} */ root) {
     const args = ["docs/node_modules/vitepress/bin/vitepress.js", "build", "docs", "--outDir", next];
     await runNode(root, args, "The documentation could not be built");
     // Brotli would save a fifth more and cost more time than all the rest.
-    compress(next, ["gz"]);
+    compressInPlace(next);
     writeFileSync(join(next, STAMP), JSON.stringify(print));
     swapIn(next, join(root, FOLDER));
   } finally {

@@ -5,6 +5,7 @@ import type { AccountStore, BillingMode, Profile, ProfileStore, Team, TeamStore 
 import type { Budget, BudgetStore } from "../core/budgets/budget.ts";
 import type { KeyRecord, KeyStore } from "../core/keys.ts";
 import type { Log } from "../core/log.ts";
+import type { ScimUserStore } from "../core/people.ts";
 
 export interface Directory {
   keyByHash(hash: string): KeyRecord | undefined;
@@ -18,6 +19,8 @@ export interface Directory {
   billingMode(accountId: string): BillingMode | undefined;
   /** Undefined where the account has none. */
   budgets(accountId: string): readonly Budget[] | undefined;
+  /** Tells whether one of these names, in lower case, is that of somebody who is gone. */
+  hasEnded(accountId: string, names: readonly string[]): boolean;
   putKey(...keys: readonly KeyRecord[]): void;
   putProfile(profile: Profile): void;
   dropProfile(id: string): void;
@@ -41,6 +44,7 @@ export interface DirectoryOptions {
   readonly teams: Pick<TeamStore, "all">;
   /** Left out by commands, which admit no requests. */
   readonly budgets?: Pick<BudgetStore, "all">;
+  readonly ended?: Pick<ScimUserStore, "endedNames">;
   readonly log: Log;
   readonly pollMs?: number;
   /** Told of each change made by this process, so that others can be. */
@@ -48,12 +52,13 @@ export interface DirectoryOptions {
 }
 
 const NO_BUDGETS: Pick<BudgetStore, "all"> = { all: async () => [] };
+const NOBODY: Pick<ScimUserStore, "endedNames"> = { endedNames: async () => new Map() };
 
 /** Revocations by other processes must be seen within five seconds. Behaviour 3. */
 const POLL_MS = 2_000;
 
 export function createDirectory(options: DirectoryOptions): Directory {
-  const { keys, budgets = NO_BUDGETS, log, pollMs = POLL_MS, onChanged = () => undefined } = options;
+  const { keys, budgets = NO_BUDGETS, ended = NOBODY, log, pollMs = POLL_MS, onChanged = () => undefined } = options;
   const memory = createMemory(onChanged);
   let seenRevision: number | null = null;
   let isReachable = true;
@@ -62,7 +67,7 @@ export function createDirectory(options: DirectoryOptions): Directory {
   const check = async (): Promise<void> => {
     const revision = await keys.revision();
     if (revision === seenRevision) return;
-    seenRevision = await readEverything(memory, { ...options, budgets, revision });
+    seenRevision = await readEverything(memory, { ...options, budgets, ended, revision });
   };
   const catchUp = oneAtATime(check);
   const poll = async (): Promise<void> => {
@@ -90,9 +95,9 @@ export function createDirectory(options: DirectoryOptions): Directory {
     teamWithProfile: (id) => [...memory.teams.values()].find(({ profileId }) => profileId === id),
     billingMode: (accountId) => memory.billingModes.get(accountId),
     budgets: (accountId) => memory.budgets.get(accountId),
+    hasEnded: (accountId, names) => names.some((name) => memory.ended.get(accountId)?.has(name) === true),
     putKey: memory.putKey,
-    putProfile: memory.putProfile,
-    dropProfile: memory.dropProfile,
+    ...{ putProfile: memory.putProfile, dropProfile: memory.dropProfile },
     changed: () => {
       memory.noteChange();
       return catchUp();
@@ -121,6 +126,7 @@ interface Memory {
   billingModes: ReadonlyMap<string, BillingMode>;
   /** By the id of their account. */
   budgets: ReadonlyMap<string, readonly Budget[]>;
+  ended: ReadonlyMap<string, ReadonlySet<string>>;
   /** Counts changes made here, so that a read begun before a change does not undo it. */
   changes: number;
   putKey(...keys: readonly KeyRecord[]): void;
@@ -141,6 +147,7 @@ function createMemory(onChanged: () => void): Memory {
     teams: new Map(),
     billingModes: new Map(),
     budgets: new Map(),
+    ended: new Map(),
     changes: 0,
     noteChange,
     putKey: (...keys) => {
@@ -162,18 +169,20 @@ function createMemory(onChanged: () => void): Memory {
   return memory;
 }
 
-interface ReadContext extends Required<Pick<DirectoryOptions, "accounts" | "keys" | "profiles" | "teams" | "budgets">> {
+interface ReadContext
+  extends Required<Pick<DirectoryOptions, "accounts" | "keys" | "profiles" | "teams" | "budgets" | "ended">> {
   /** The revision from before the read began. */
   readonly revision: number;
 }
 
 /** Returns the revision that memory now corresponds to. */
 async function readEverything(memory: Memory, context: ReadContext): Promise<number> {
-  const { accounts, keys, profiles, teams, budgets, revision } = context;
+  const { accounts, keys, profiles, teams, budgets, ended, revision } = context;
   for (let seen = revision; ; ) {
     const changesBefore = memory.changes;
     const billingModes = await accounts.billingModes();
     const budgetRows = await budgets.all();
+    const endedNames = await ended.endedNames();
     // Keys first: the profile of a key was made before it, so the second read contains it.
     const keyRows = await keys.all();
     const profileRows = await profiles.all();
@@ -195,6 +204,7 @@ async function readEverything(memory: Memory, context: ReadContext): Promise<num
     memory.teams = teamsById;
     memory.billingModes = billingModes;
     memory.budgets = byAccount(budgetRows);
+    memory.ended = endedNames;
     return seen;
   }
 }

@@ -64,7 +64,8 @@ export function createInvitations({ store, users, passwords, now = Date.now }: I
     const id = `user_${randomBytes(12).toString("hex")}`;
     const passwordHash = await passwords.hash(password);
     const grant = { role, accountId, teamIds };
-    const user: User = { id, email, ...grant, passwordHash, createdAtMs: now(), lastSignInAtMs: null };
+    const times = { createdAtMs: now(), lastSignInAtMs: null, deactivatedAtMs: null };
+    const user: User = { id, email, ...grant, passwordHash, ...times };
     if (!(await unlessTaken(store.redeem(invitation, user)))) throw invalidLink();
     return user;
   };

@@ -4,6 +4,7 @@ import { hash, randomBytes } from "node:crypto";
 import { GatewayError } from "../core/errors.ts";
 import type { KeyChange, KeyRecord, SpendReset } from "../core/keys.ts";
 import { checkedName } from "../core/names.ts";
+import type { Residency } from "../core/requests/controls.ts";
 import { BatchRejected } from "../core/store-errors.ts";
 import type { Directory } from "./directory.ts";
 
@@ -42,10 +43,13 @@ export interface NewKey {
   readonly profileId?: string | null;
   readonly teamId?: string | null;
   readonly memberId?: string | null;
+  readonly requires?: Residency | null;
   readonly requestsPerMinute?: number | null;
   readonly spendLimitNano?: bigint | null;
   readonly spendReset?: SpendReset;
   readonly expiresAtMs?: number | null;
+  /** Left out, its own spending counts. */
+  readonly spendKeyId?: string;
   /** Random if left out. With a fixed id a key is made exactly once: the second time is a UniqueViolation. */
   readonly id?: string;
 }
@@ -61,7 +65,16 @@ export function toDerivedRecord({ settings, ...wanted }: DerivedKey, atMs: numbe
   const { profileId = null, teamId = null, requestsPerMinute = null } = settings;
   return {
     ...wanted,
-    ...{ profileId, teamId, memberId: null, requestsPerMinute, spendLimitNano: null, spendReset: "never" },
+    ...{
+      profileId,
+      teamId,
+      memberId: null,
+      requires: null,
+      requestsPerMinute,
+      spendLimitNano: null,
+      spendReset: "never",
+    },
+    spendKeyId: wanted.id,
     ...{ expiresAtMs: null, revokedAtMs: null, lastUsedAtMs: null, createdAtMs: atMs },
   };
 }
@@ -81,10 +94,12 @@ export async function toKeyRecord(wanted: NewKey, text: string, context: RuleCon
   const { accountId, profileId = null, requestsPerMinute = null, expiresAtMs = null } = wanted;
   const { spendLimitNano = null, spendReset = "never", teamId = null, memberId = null } = wanted;
   const limits = { requestsPerMinute, spendLimitNano, spendReset, expiresAtMs };
-  const fields = { name: wanted.name, profileId, teamId, memberId, ...limits };
+  const fields = { name: wanted.name, profileId, teamId, memberId, requires: wanted.requires ?? null, ...limits };
+  const id = wanted.id ?? newKeyId();
   return {
     ...(await checkedChange(fields, accountId, context)),
-    id: wanted.id ?? newKeyId(),
+    id,
+    spendKeyId: wanted.spendKeyId ?? id,
     accountId,
     prefix: text.slice(0, SHOWN_LENGTH),
     hash: hashKeyText(text),
@@ -148,7 +163,8 @@ export async function ensureOwners<T>(written: Promise<T>): Promise<T> {
     return await written;
   } catch (error) {
     if (!(error instanceof BatchRejected)) throw error;
-    const message = "The account has no such member or team. List them with /api/users and /api/teams.";
+    const message =
+      "The account has no such member or team. Invited people are members once they accept. List them with /api/users and /api/teams.";
     throw new GatewayError("badRequest", message, { param: "member" });
   }
 }

@@ -1,7 +1,7 @@
 // API keys: create, list, change, revoke and rotate them, and verify them on every request from memory. Behaviour 3.
 
 import { timingSafeEqual } from "node:crypto";
-import type { Page, Profile, Team, TeamBounds } from "../core/accounts.ts";
+import type { Page, Profile, Team } from "../core/accounts.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { KeyChange, KeyRecord, KeySearch, KeyStatus, KeyStore } from "../core/keys.ts";
 import type { Log } from "../core/log.ts";
@@ -24,12 +24,12 @@ import {
 } from "./key.ts";
 
 export type Verification =
-  /** `bounds`: of the key's team and of the team around it. */
+  /** `teams`: the key's team and the team around it. */
   | {
       readonly state: "ok";
       readonly key: KeyRecord;
       readonly profile: Profile | null;
-      readonly bounds: readonly TeamBounds[];
+      readonly teams: readonly Team[];
     }
   | { readonly state: "unknown" }
   | { readonly state: "profile-deleted" };
@@ -270,10 +270,10 @@ function judgeKey(key: KeyRecord, directory: Directory, atMs: number): Verificat
   if (keyStatus(key, atMs) !== "active") return UNKNOWN;
   const teams = key.teamId === null ? NO_TEAMS : teamsOf(key.teamId, directory);
   const profileId = key.profileId ?? teams.find((team) => team.profileId !== null)?.profileId ?? null;
-  if (profileId === null) return { state: "ok", key, profile: null, bounds: teams };
+  if (profileId === null) return { state: "ok", key, profile: null, teams };
   const profile = directory.profile(profileId);
   if (profile === undefined || profile.accountId !== key.accountId) return { state: "profile-deleted" };
-  return { state: "ok", key, profile, bounds: teams };
+  return { state: "ok", key, profile, teams };
 }
 
 const NO_TEAMS: readonly Team[] = [];

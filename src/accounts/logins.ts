@@ -1,7 +1,9 @@
 // Logins: opened at sign-in, found by their token, ended at sign-out. They live in the database, so that they
 // survive a restart and are valid on every process.
 
+import { GatewayError } from "../core/errors.ts";
 import type { Login, LoginStore, User } from "../core/people.ts";
+import { BatchRejected } from "../core/store-errors.ts";
 import { hashToken, makeToken } from "./token.ts";
 
 export interface SignedIn {
@@ -10,7 +12,7 @@ export interface SignedIn {
 }
 
 export interface Logins {
-  /** The token is returned here and stored nowhere. */
+  /** The token is returned here and stored nowhere. Every sign-in ends here, and throws for somebody who is deactivated. */
   open(user: User): Promise<string>;
   /** One login for all visitors of a demo, so that a crawler without cookies does not fill the database. */
   openShared(user: User): Promise<string>;
@@ -35,7 +37,11 @@ export function createLogins({ store, now = Date.now }: { store: LoginStore; now
     const token = makeToken();
     const atMs = now();
     const login = { hash: hashToken(token) as string, userId: user.id, createdAtMs: atMs, seenAtMs: atMs };
-    await store.insert(login, atMs - LOGIN_IDLE_MS);
+    try {
+      await store.insert(login, atMs - LOGIN_IDLE_MS);
+    } catch (error) {
+      throw error instanceof BatchRejected ? deactivated() : error;
+    }
     return token;
   }
 
@@ -64,4 +70,9 @@ export function createLogins({ store, now = Date.now }: { store: LoginStore; now
       if (hash !== null) await store.delete(hash);
     },
   };
+}
+
+function deactivated(): GatewayError {
+  const message = "Your access has ended. Ask your admin.";
+  return new GatewayError("forbidden", message, { code: "deactivated" });
 }

@@ -27,14 +27,14 @@ export interface SpendingOptions {
 export function createSpending({ store, now = Date.now }: SpendingOptions): Spending {
   const of = async (keys: readonly KeyRecord[]): Promise<ReadonlyMap<string, Spent>> => {
     const limited = keys.filter(({ spendLimitNano }) => spendLimitNano !== null);
-    const spends = await store.of(limited.map(({ id }) => id));
+    const spends = await store.of(limited.map(({ spendKeyId }) => spendKeyId));
     const atMs = now();
-    return new Map(limited.map((key) => [key.id, spentOf(key, spends.get(key.id), atMs)]));
+    return new Map(limited.map((key) => [key.id, spentOf(key, spends.get(key.spendKeyId), atMs)]));
   };
   return {
     of,
     reset: async (key) => {
-      await store.reset(key.id, now());
+      await store.reset(key.spendKeyId, now());
       return (await of([key])).get(key.id) ?? null;
     },
   };

@@ -36,6 +36,8 @@ export interface Users {
   byId(id: string): Promise<User | null>;
   /** Lists those of one account, or of all. */
   list(page: Page, only?: PeopleFilter): Promise<readonly User[]>;
+  /** Reads addresses by id, of those who are in the account. */
+  emailsOf(accountId: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Returns null when there is no such user. Throws where the last operator would be demoted, or with `keepsAdmin` the last admin. */
   change(id: string, grant: UserGrant, options?: KeepOptions): Promise<User | null>;
   /** False when there is no such user. Throws for the last operator, and with `keepsAdmin` for the last admin. */
@@ -98,6 +100,7 @@ export function createUsers(options: UsersOptions): Users {
     byEmail: (email) => store.byEmail(email),
     byId: (id) => store.byId(id),
     list: (page, only) => store.list(page, only),
+    emailsOf: (accountId, ids) => store.emailsOf(accountId, ids),
     change: async (id, grant, options) => {
       const changed = await store.change(id, grant, { ...options, atMs: now() });
       if (changed !== null && grant.accountId !== undefined) await directory?.changed();

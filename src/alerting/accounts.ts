@@ -31,13 +31,14 @@ interface Look {
   readonly hours: ReadonlyMap<string, ReadonlyMap<number, HourFacts>>;
 }
 
-export function createAccountJudge(rules: AccountRules): AccountJudge {
+export function createAccountJudge(currentRules: () => AccountRules): AccountJudge {
   let looks: readonly Look[] = [];
   return {
     judge(facts, nowMs) {
       // A clock that was set back makes looks of the future.
       looks = looks.filter(({ atMs }) => atMs < nowMs && atMs >= nowMs - WINDOW_MS);
       const [before] = looks;
+      const rules = currentRules();
       looks = [...looks, { atMs: nowMs, hours: new Map(facts.map(({ id, hours }) => [id, hours])) }];
       return facts.flatMap((account) => [
         ...judgeBalance(account, rules, nowMs),

@@ -1,7 +1,7 @@
 // Calls of webhooks that people named. Every address is judged before it is dialled, redirects are not followed, and time
 // and size are bounded: a receiver may hang, lie or lead somewhere else.
 
-import type { LookupFunction } from "node:net";
+import { isIP, type LookupFunction } from "node:net";
 import { Agent, request } from "undici";
 import { hostKind } from "../config/network.ts";
 
@@ -78,7 +78,16 @@ async function beginningOf(body: AsyncIterable<Buffer>): Promise<string> {
 }
 
 function failed(answer: string, isFinal: boolean): Receipt {
-  return { isTaken: false, isFinal, status: null, answer };
+  return { isTaken: false, isFinal, status: null, answer: withoutAddresses(answer) };
+}
+
+/** Takes out addresses of the network: admins of an account read this, and the network is the operator's. */
+export function withoutAddresses(text: string): string {
+  return text.replace(/[\da-f:.]*[:.][\da-f:.]*/gi, (found) => {
+    const [, alone = ""] = /^(.*?)[:.]?$/.exec(found) ?? [];
+    const isAddress = isIP(alone) !== 0 || isIP(alone.replace(/:\d+$/, "")) !== 0;
+    return isAddress ? `…${found.slice(alone.length)}` : found;
+  });
 }
 
 function reasonOf(error: unknown, timeoutMs: number): string {

@@ -4,7 +4,7 @@ import { connect, type LookupFunction, type Socket } from "node:net";
 import { hostname } from "node:os";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import type { MailServer } from "../config/options/alerts.ts";
-import type { Receipt } from "./http-call.ts";
+import { type Receipt, withoutAddresses } from "./http-call.ts";
 
 export interface Mail {
   /** Stays the same for every attempt. */
@@ -35,6 +35,8 @@ class Refused extends Error {
   }
 }
 
+const NO_TLS =
+  "the mail server offers no TLS, so the mail was not sent; smtp-plain:// in alerts.mailServer allows that";
 const REPLY_BYTES_MAX = 64 * 1024;
 
 /** Never rejects: a failure is a value. */
@@ -46,10 +48,10 @@ export async function sendMail(mail: Mail, terms: MailTerms): Promise<Receipt> {
   );
   try {
     const { code, text } = await converse(dialogue, mail, terms.server);
-    return { isTaken: true, isFinal: false, status: code, answer: text };
+    return { isTaken: true, isFinal: false, status: code, answer: withoutAddresses(text) };
   } catch (error) {
     const isRefused = error instanceof Refused;
-    const answer = (error as Error).message;
+    const answer = withoutAddresses((error as Error).message);
     return { isTaken: false, isFinal: isRefused && error.isFinal, status: isRefused ? error.code : null, answer };
   } finally {
     clearTimeout(timer);
@@ -66,6 +68,8 @@ async function converse(dialogue: Dialogue, mail: Mail, server: MailServer): Pro
     await dialogue.secure(server.host);
     features = await greet(dialogue);
   }
+  // Somebody in between can take the offer of STARTTLS out of the reply.
+  if (!dialogue.isSecure() && !server.allowsPlain) throw new Error(NO_TLS);
   if (user !== null) {
     if (!dialogue.isSecure()) throw new Error("the mail server offers no TLS, so the password was not sent");
     await signIn(dialogue, features, { user, password: password ?? "" });

@@ -10,8 +10,9 @@ import type { Ledger } from "../billing/ledger.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import { openableUrl } from "../config/network.ts";
 import { webhookTerms } from "../config/options/cascade.ts";
+import { webTerms } from "../config/options/search.ts";
 import { readPackage } from "../config/package.ts";
-import type { Settings } from "../config/settings.ts";
+import type { LiveSettings, Settings } from "../config/settings.ts";
 import type { BillingMode } from "../core/accounts.ts";
 import type { Db } from "../core/db.ts";
 import type { Log, LogOutput } from "../core/log.ts";
@@ -27,6 +28,7 @@ import { createServer } from "../http/server.ts";
 import type { AuthRows } from "../providers/auth/schemes.ts";
 import { createCascadeWebhooks } from "../providers/cascade-webhook.ts";
 import type { FramingRows } from "../providers/framing.ts";
+import { createWebTools } from "../providers/search/web-tools.ts";
 import { warmRouter } from "../routing/warm.ts";
 import { fileOf, openDb } from "../store/db.ts";
 import type { ChangeListener } from "../store/postgres/changes.ts";
@@ -47,11 +49,12 @@ import { openAuditLog, openRecords } from "./records.ts";
 import { loopNameOf, secretOf } from "./secret.ts";
 import type { SnapshotsContext } from "./snapshots.ts";
 import { type SharedSpeeds, shareSpeeds } from "./speeds.ts";
-import { openSessions, openState } from "./state.ts";
+import { openBatches, openSessions, openState } from "./state.ts";
 import { watchedBy, watchStorage } from "./storage.ts";
 import { openTraces } from "./traces.ts";
 import { warmUp } from "./warm-up.ts";
 import {
+  createLoadReports,
   inOne,
   openGauges,
   openSemaphores,
@@ -162,6 +165,7 @@ async function startOn(dbs: WorkerDbs, settings: Settings, log: Log, options: St
   warmRouter(settings.catalog);
   if (options.isWarmedUp === true) await warmUp(edge);
   const server = await createServer(edge);
+  parts.loads.watch(server.server);
   await server.listen({ host: settings.server.host, port: settings.server.port, backlog: BACKLOG });
   const { firstKey, setupToken } = worker?.isFirstStart === false ? NO_GREETING : await greet(server, people);
   drain.begin();
@@ -179,6 +183,7 @@ async function startOn(dbs: WorkerDbs, settings: Settings, log: Log, options: St
     async stop(stopOptions = {}) {
       await drain.run(server, stopOptions);
       edge.pressure.close();
+      parts.loads.close();
       await edge.sampler.close();
       await closeParts(parts);
       await closeDbs(dbs);
@@ -210,55 +215,49 @@ async function openParts(dbs: WorkerDbs, context: PartsContext) {
   metrics.watchLog(logOutput.droppedLines);
   const storage = watchStorage([...new Set([db, dbs.log, contents])], { log, metrics });
   const limits = await openLimits(db, { settings, log, metrics, now, worker });
-  const logging = () => configuration.snapshots.current().logging;
+  let inUse: LiveSettings = settings;
+  const live = () => inUse;
+  const logging = () => inUse.logging;
   const { audit, ...auditUpkeep } = openAuditLog(db, { reader, logging, log, now, worker });
-  const people = await openPeople(db, { settings, reader, log, signIns: limits.signIns, passwordCost, worker });
+  const people = await openPeople(db, { settings, live, reader, log, signIns: limits.signIns, passwordCost, worker });
   const secret = await secretOf(db, settings, log);
   const loopName = await loopNameOf(db, secret.bytes);
   const money = await openMoney(db, { settings, reader, contents, secret: secret.bytes, log, metrics, worker });
   const wireFormats = createFormats(wire?.formats);
   const formats = createRequestFormats(wireFormats);
   const openCalls = createOpenCalls();
+  const loads = createLoadReports(worker, () => live().limits, openCalls.count);
   const drain = createDrain({ settings, dbs, limits, money, openCalls, log, logOutput, worker });
   const state = await openState(dbs, {
     ...{ form: wireFormats.stored, storedBytes: limits.storedBytes, secret: secret.bytes, owner: money.owner },
-    ...{ settings, log, now, worker },
+    ...{ live, log, now, worker },
   });
-  const sessions = await openSessions(dbs.log, { settings, log, now, worker });
+  const batches = openBatches(dbs, { settings, secret: secret.bytes, owner: money.owner, log, now, worker });
+  const sessions = await openSessions(dbs.log, { live, log, now, worker });
   const records = await openRecords(dbs, { logging, log, metrics, now, worker });
   const speeds = shareSpeeds(db, { worker, current: () => configuration.snapshots.current(), log });
   const configuration = await openConfiguration(db, {
-    ...{ settings, secret, log, metrics, now, worker, audit },
+    ...{ settings, live, secret, log, metrics, now, worker, audit },
+    onServe: (served) => {
+      inUse = served;
+    },
     snapshots: {
       ...{ formats: wireFormats, auths: wire?.auths, framings: wire?.framings, now: context.providerNow },
       ...{ onStale: metrics.connectionStale, loopName, onSpeed: speeds.share },
       openHealth: (current) => openHealth(settings, { current, log, metrics, worker, now: context.providerNow }),
       openCalls,
-      services: steadyServices({ ...context, now, metrics, people, money, records, sessions, openCalls }),
+      services: steadyServices({ ...context, now, metrics, people, money, limits, records, sessions, openCalls }),
     },
   });
   const { snapshots } = configuration;
-  const alerts = openAlerts(db, { settings, reader, people, configuration, secret, log, now, worker });
+  const alerts = openAlerts(db, { settings, live, reader, people, configuration, secret, log, now, worker });
   const changes = await followChanges(settings, { people, configuration, speeds, log, worker });
   const traces = await openTraces(settings, { catalog: () => snapshots.current().catalog, metrics, version, log });
   return {
-    ...{ settings, log, now, version },
-    ...{ metrics, traces },
-    limits,
-    ...{ people, audit, auditUpkeep, money },
-    formats,
-    snapshots,
-    configuration,
-    alerts,
-    changes,
-    openCalls,
-    loopName,
-    drain,
-    records,
-    sessions,
-    state,
-    storage,
-    worker,
+    ...{ settings, live, log, now, version },
+    ...{ metrics, traces, limits, people, audit, auditUpkeep, money, formats },
+    ...{ snapshots, configuration, alerts, changes },
+    ...{ openCalls, loads, loopName, drain, records, sessions, state, batches, storage, worker },
   };
 }
 
@@ -266,22 +265,22 @@ type AppParts = Awaited<ReturnType<typeof openParts>>;
 
 type SteadyParts = Pick<
   AppParts,
-  "now" | "log" | "metrics" | "people" | "money" | "records" | "sessions" | "openCalls"
+  "now" | "log" | "metrics" | "people" | "money" | "limits" | "records" | "sessions" | "openCalls"
 > &
   Pick<PartsContext, "ledger" | "settings">;
 
 /** Services that do not change with the configuration. */
 function steadyServices(parts: SteadyParts): SnapshotsContext["services"] {
-  const { settings, ledger, now, log, metrics, people, money, records, sessions, openCalls } = parts;
+  const { settings, ledger, now, log, metrics, people, money, limits, records, sessions, openCalls } = parts;
   return {
     ledger: ledger ?? money.ledger,
     billingModeOf: people.billingModeOf,
-    budgets: people.budgets,
-    endUserHeaders: settings.limits.endUserHeaders,
+    ...{ budgets: people.budgets, rates: limits.rates },
     idempotency: money.idempotency,
     usageProblem: createUsageWatch({ metrics, log, now }),
     sessions,
     cascadeWebhooks: createCascadeWebhooks({ ...webhookTerms(settings.cascade), log, now }),
+    webTools: createWebTools(webTerms(settings.search), log),
     toolCallsSeen: records.toolCallsSeen.current,
     log,
     now,
@@ -305,13 +304,13 @@ function followChanges(
 
 /** Closes records and money first, because they still write through the other parts. */
 async function closeParts(parts: AppParts) {
-  const { configuration, changes, alerts, records, sessions, state, money, people, limits, traces, metrics, storage } =
-    parts;
+  const { configuration, changes, alerts, batches, records, sessions, state, money, people, limits } = parts;
+  const { traces, metrics, storage } = parts;
   await changes.close();
   await alerts.close();
   await configuration.close();
   await parts.auditUpkeep.close();
-  for (const part of [records, sessions, state, money, people, limits]) await part.close();
+  for (const part of [batches, records, sessions, state, money, people, limits]) await part.close();
   await traces?.close();
   storage.close();
   metrics.close();
@@ -322,8 +321,7 @@ function edgeOf(parts: AppParts, { books, visitor = null, feedMsMax }: StartOpti
   const { settings, log, now, version, metrics, traces, limits, people, money, openCalls, drain, records } = parts;
   const pressure = createPressure(settings.limits, openGauges(parts.worker));
   return {
-    settings,
-    formats: parts.formats,
+    ...{ settings, live: parts.live, formats: parts.formats },
     services: parts.snapshots.current,
     sampler: createSampler({
       store: records.outcomes,
@@ -335,6 +333,7 @@ function edgeOf(parts: AppParts, { books, visitor = null, feedMsMax }: StartOpti
     ...(feedMsMax === undefined ? {} : { feedMsMax }),
     shownOptions: parts.configuration.shownOptions,
     state: parts.state.services,
+    batches: parts.batches.services,
     alerts: parts.alerts,
     records: {
       recorder: books?.recorder ?? records.recorder,
@@ -356,7 +355,7 @@ function edgeOf(parts: AppParts, { books, visitor = null, feedMsMax }: StartOpti
     visitor,
     logins: people.logins,
     signIns: people.signIns,
-    tokens: people.tokens,
+    ...{ tokens: people.tokens, scim: people.scim, scimTokens: people.scimTokens },
     invitations: people.invitations,
     resets: people.resets,
     wrongKeys: people.wrongKeys,
@@ -366,13 +365,10 @@ function edgeOf(parts: AppParts, { books, visitor = null, feedMsMax }: StartOpti
     verifyLedger: money.verify,
     openCalls,
     loopName: parts.loopName,
-    semaphores: openSemaphores(settings.limits, parts.worker),
-    pressure,
-    isDraining: drain.isDraining,
-    isClosing: drain.isClosing,
-    readiness: drain.readiness,
-    traces,
-    metrics,
+    semaphores: openSemaphores(() => parts.live().limits, parts.worker),
+    ...{ pressure, letsGo: parts.loads.letsGo },
+    ...{ isDraining: drain.isDraining, isClosing: drain.isClosing, readiness: drain.readiness },
+    ...{ traces, metrics },
     log,
     now,
     version,

@@ -2,7 +2,7 @@
 
 import type { PriceCheckStore } from "../catalog/prices/check.ts";
 import type { Retirement } from "../catalog/retirement.ts";
-import type { Settings, ShownOption } from "../config/settings.ts";
+import type { LiveSettings, Settings, ShownOption } from "../config/settings.ts";
 import type { Db } from "../core/db.ts";
 import type { Log } from "../core/log.ts";
 import type { AuditLog } from "../store/audit/log.ts";
@@ -26,6 +26,9 @@ interface ConfigurationContext {
   readonly metrics: Pick<Metrics, "watchPriceAge">;
   readonly now: () => number;
   readonly snapshots: SnapshotsContext;
+  /** Called with each configuration to serve with from now on. */
+  readonly onServe: (live: LiveSettings) => void;
+  readonly live: () => LiveSettings;
   readonly worker: WorkerSlot | null;
   readonly audit: AuditLog;
 }
@@ -58,6 +61,7 @@ export async function openConfiguration(db: Db, context: ConfigurationContext): 
     sealer: secret.isLasting ? createSealer(secret.bytes, "provider keys") : null,
     onServe(checked) {
       options = checked.options;
+      context.onServe(checked);
       snapshots.publish(checked);
     },
     onEvent: logVersionEvents(context),
@@ -69,13 +73,8 @@ export async function openConfiguration(db: Db, context: ConfigurationContext): 
   snapshots.current();
   const priceChecks = createPriceCheckStore(db);
   const watched = {
-    settings,
-    versions,
-    audit: context.audit,
-    checks: priceChecks,
-    current: snapshots.current,
-    log,
-    now,
+    prices: () => context.live().prices,
+    ...{ versions, audit: context.audit, checks: priceChecks, current: snapshots.current, log, now },
   };
   const priceCheck = hasDuties(context.worker) ? startPriceCheck(watched) : null;
   if (priceCheck !== null) context.metrics.watchPriceAge(priceCheck.ageSeconds, priceCheck.feedAges);

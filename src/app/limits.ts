@@ -2,10 +2,11 @@
 // through their primary process.
 
 import { type CallLimits, createLocalLimits } from "../accounts/limits/per-minute.ts";
+import { createScopeRates, type ScopeRates } from "../accounts/limits/scope-rates.ts";
 import { createSharedCounter, type SharedCounter } from "../accounts/limits/shared-counter.ts";
 import { createSharedLimits } from "../accounts/limits/shared-per-minute.ts";
 import { createSharedSignInLimiter, createSignInLimiter, type SignInLimiter } from "../accounts/limits/sign-ins.ts";
-import { createStoredBytesLimit, type StoredBytesLimit } from "../accounts/limits/stored-bytes.ts";
+import { createStoredBytesLimit, type StoredBytesLimit, type TakeFromWindow } from "../accounts/limits/stored-bytes.ts";
 import type { Settings } from "../config/settings.ts";
 import { type Db, sqlitePathOf } from "../core/db.ts";
 import type { Log } from "../core/log.ts";
@@ -24,6 +25,8 @@ export interface Limits {
   readonly limiter: CallLimits;
   readonly signIns: SignInLimiter;
   readonly storedBytes: StoredBytesLimit;
+  /** Limits per minute of budgets. */
+  readonly rates: ScopeRates;
   /** Redis, if it is configured. */
   readiness(): readonly ReadyCheck[];
   close(): Promise<void>;
@@ -49,10 +52,13 @@ export async function openLimits(db: Db, { settings, log, metrics, now, worker }
   if (db.kind === "sqlite" && worker === null) {
     if (settings.redis !== null) warnOfRedis(log);
     const windows = createMemoryWindows();
+    const limiter = createLocalLimits();
+    const take: TakeFromWindow = async (request) => (await windows.take([request]))[0] ?? null;
     return {
-      limiter: createLocalLimits(),
+      limiter,
+      rates: createScopeRates({ limiter, take, now }),
       signIns: createSignInLimiter(now),
-      storedBytes: createStoredBytesLimit(async (request) => (await windows.take([request]))[0] ?? null),
+      storedBytes: createStoredBytesLimit(take),
       readiness: () => [],
       close: () => Promise.resolve(),
     };
@@ -63,10 +69,12 @@ export async function openLimits(db: Db, { settings, log, metrics, now, worker }
   const counter = createSharedCounter({ windows, timeoutMs, onShared: metrics.limitsShared, log });
   const limiter = createSharedLimits({ counter, processes: peers.count, now });
   limiter.start();
+  const take: TakeFromWindow = ({ id, ...request }) => counter.take(id, () => request);
   return {
     limiter,
+    rates: createScopeRates({ limiter, take, now }),
     signIns: createSharedSignInLimiter(counter, now),
-    storedBytes: createStoredBytesLimit(({ id, ...request }) => counter.take(id, () => request)),
+    storedBytes: createStoredBytesLimit(take),
     readiness: () => (isOnRedis ? [redisCheck(counter)] : []),
     async close() {
       peers.stop();

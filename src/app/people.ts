@@ -4,6 +4,8 @@ import { type Accounts, createAccounts } from "../accounts/accounts.ts";
 import { type Budgets, createBudgets } from "../accounts/budgets/budgets.ts";
 import { createDirectory } from "../accounts/directory.ts";
 import { createIssuer } from "../accounts/identity/issuer.ts";
+import { createScim, type Scim } from "../accounts/identity/scim.ts";
+import { createScimTokens, type ScimTokens } from "../accounts/identity/scim-tokens.ts";
 import { createSignIns, type SignIns } from "../accounts/identity/sign-ins.ts";
 import { createTokens, type IdentityTokens } from "../accounts/identity/tokens.ts";
 import { createInvitations, type Invitations } from "../accounts/invitations.ts";
@@ -17,7 +19,7 @@ import { createResets, type Resets } from "../accounts/resets.ts";
 import { createSpending, type Spending } from "../accounts/spending.ts";
 import { createTeams, type Teams } from "../accounts/teams.ts";
 import { createUsers, type Users } from "../accounts/users.ts";
-import type { Settings } from "../config/settings.ts";
+import type { FixedSettings, LiveSettings } from "../config/settings.ts";
 import type { AccountStore, BillingMode } from "../core/accounts.ts";
 import type { Db } from "../core/db.ts";
 import type { Log } from "../core/log.ts";
@@ -29,6 +31,9 @@ import { createKeyStore } from "../store/accounts/keys.ts";
 import { createLoginStore } from "../store/accounts/logins.ts";
 import { createProfileStore } from "../store/accounts/profiles.ts";
 import { createPasswordResetStore } from "../store/accounts/resets.ts";
+import { createScimGroupStore } from "../store/accounts/scim-groups.ts";
+import { createScimTokenStore } from "../store/accounts/scim-tokens.ts";
+import { createScimUserStore } from "../store/accounts/scim-users.ts";
 import { createTeamStore } from "../store/accounts/teams.ts";
 import { createUserStore } from "../store/accounts/users.ts";
 import { auditedDb } from "../store/audit/scope.ts";
@@ -49,6 +54,8 @@ export interface People {
   readonly logins: Logins;
   readonly signIns: SignIns;
   readonly tokens: IdentityTokens;
+  readonly scim: Scim;
+  readonly scimTokens: ScimTokens;
   readonly invitations: Invitations;
   readonly resets: Resets;
   readonly wrongKeys: WrongKeys;
@@ -62,7 +69,8 @@ export interface People {
 const WRONG_TOKENS_PER_MINUTE = 300;
 
 export interface PeopleContext {
-  readonly settings: Pick<Settings, "billing" | "limits" | "identityProviders">;
+  readonly settings: Pick<FixedSettings, "identityProviders">;
+  readonly live: () => Pick<LiveSettings, "billing" | "limits">;
   /** Serves lists over many rows. */
   readonly reader: Db;
   readonly log: Log;
@@ -74,7 +82,7 @@ export interface PeopleContext {
 /** Opens and starts these services; `close` writes what waits. */
 export async function openPeople(whole: Db, context: PeopleContext): Promise<People> {
   const db = auditedDb(whole);
-  const { settings, reader, log, signIns, passwordCost, worker } = context;
+  const { settings, live, reader, log, signIns, passwordCost, worker } = context;
   const keyStore = createKeyStore(db, reader);
   const profileStore = createProfileStore(db);
   const teamStore = createTeamStore(db);
@@ -85,23 +93,25 @@ export async function openPeople(whole: Db, context: PeopleContext): Promise<Peo
   const budgetStore = createBudgetStore(db);
   const access = { keys: keyStore, profiles: profileStore, teams: teamStore };
   const stores = { ...access, accounts: accountStore, budgets: budgetStore };
-  const directory = createDirectory({ ...stores, log, onChanged });
+  const scimUsers = createScimUserStore(db);
+  const directory = createDirectory({ ...stores, ended: scimUsers, log, onChanged });
   await directory.start();
   const keys = createKeys({ store: keyStore, directory, log });
   keys.start();
   const teams = createTeams({ store: teamStore, directory });
-  const issuers = settings.identityProviders.map((provider) => ({ provider, issuer: createIssuer(provider) }));
+  const { identityProviders: providers } = settings;
+  const issuers = providers.map((provider) => ({ provider, issuer: createIssuer(provider) }));
   return {
     accountStore,
     accounts: createAccounts({ store: accountStore, directory }),
-    billingModeOf: (accountId) => directory.billingMode(accountId) ?? settings.billing.billingMode,
+    billingModeOf: (accountId) => directory.billingMode(accountId) ?? live().billing.billingMode,
     keys,
-    budgets: createBudgets({ store: budgetStore, directory }),
+    budgets: createBudgets({ store: budgetStore, users: userStore, directory }),
     spending: createSpending({ store: createKeySpendStore(db) }),
     profiles: createProfiles({ store: profileStore, directory }),
     teams,
-    wrongKeys: sharedWrongKeys("wrong-key", settings.limits.wrongKeysPerMinute, worker),
-    wrongTokens: sharedWrongKeys("wrong-token", WRONG_TOKENS_PER_MINUTE, worker),
+    wrongKeys: sharedWrongKeys("wrong-key", () => live().limits.wrongKeysPerMinute, worker),
+    wrongTokens: sharedWrongKeys("wrong-token", () => WRONG_TOKENS_PER_MINUTE, worker),
     users: createUsers({ store: userStore, passwords, signIns, directory }),
     signIns: createSignIns({
       ...{ issuers, users: userStore, accounts: accountStore, teams, limiter: signIns, log, now: Date.now },
@@ -109,7 +119,9 @@ export async function openPeople(whole: Db, context: PeopleContext): Promise<Peo
       keysRevoked: directory.changed,
       pending: createPendingSignInStore(db),
     }),
-    tokens: createTokens({ issuers, keys, accounts: accountStore, teams }),
+    tokens: createTokens({ issuers, keys, accounts: accountStore, teams, hasEnded: directory.hasEnded }),
+    scim: createScim({ users: scimUsers, groups: createScimGroupStore(db), providers, directory }),
+    scimTokens: createScimTokens({ store: createScimTokenStore(db) }),
     logins: createLogins({ store: createLoginStore(db) }),
     invitations: createInvitations({ store: createInvitationStore(db), users: userStore, passwords }),
     resets: createResets({ store: createPasswordResetStore(db), users: userStore, passwords }),
@@ -122,7 +134,7 @@ export async function openPeople(whole: Db, context: PeopleContext): Promise<Peo
 }
 
 /** Counts wrong keys of all workers in each worker. */
-export function sharedWrongKeys(topic: string, mostPerMinute: number, worker: WorkerSlot | null): WrongKeys {
+export function sharedWrongKeys(topic: string, mostPerMinute: () => number, worker: WorkerSlot | null): WrongKeys {
   const wrong = createWrongKeys(mostPerMinute);
   if (worker === null) return wrong;
   worker.link.on(topic, (address) => wrong.note(String(address)));

@@ -4,7 +4,7 @@
 import { type Catalog, isSimulated } from "../catalog/catalog.ts";
 import { oldestPrice } from "../catalog/prices/age.ts";
 import type { PriceCheck, PriceCheckStore } from "../catalog/prices/check.ts";
-import type { Settings } from "../config/settings.ts";
+import type { LiveSettings } from "../config/settings.ts";
 import type { Log } from "../core/log.ts";
 import { feedAddresses } from "../gateway/operate/feed-places.ts";
 import type { Services } from "../gateway/services.ts";
@@ -13,7 +13,7 @@ import { isOperatorPrice } from "../versions/adoption.ts";
 import type { Versions } from "../versions/versions.ts";
 
 interface PriceCheckContext {
-  readonly settings: Pick<Settings, "prices">;
+  readonly prices: () => LiveSettings["prices"];
   readonly versions: Versions;
   readonly audit: AuditLog;
   readonly checks: PriceCheckStore;
@@ -36,25 +36,23 @@ const LOOK_MS = 60_000;
 /** A process that dies during a check keeps the others from it for this long. */
 const TURN_MS = 15 * 60_000;
 
-/** Starts the schedule, unless checks are off. */
+/** Starts the schedule. Each look takes the settings as they are then, so checks can be switched on and off. */
 export function startPriceCheck(context: PriceCheckContext): PriceChecks {
-  const { settings, current, now } = context;
-  const { priceCheck, priceCheckHours } = settings.prices;
-  const addresses = feedAddresses(settings.prices);
-  const isOwn = (source: string): boolean => isOperatorPrice(source, addresses);
+  const { prices, current, now } = context;
   const seen: Confirmations = { confirmed: new Map(), feeds: [], atMs: Number.NEGATIVE_INFINITY };
-  const everyMs = Math.max(1, priceCheckHours * HOUR_MS);
   let isLooking = false;
   const lookOnce = async (): Promise<void> => {
-    if (isLooking) return;
+    const everyMs = intervalMs(prices());
+    if (isLooking || everyMs === null) return;
     isLooking = true;
     await look(context, everyMs, seen);
     isLooking = false;
   };
-  const isOff = priceCheck === "off" || priceCheckHours === 0;
-  const timer = isOff ? null : setInterval(() => void lookOnce(), Math.min(LOOK_MS, everyMs)).unref();
+  const timer = setInterval(() => void lookOnce(), Math.min(LOOK_MS, intervalMs(prices()) ?? LOOK_MS)).unref();
   return {
     ageSeconds() {
+      const addresses = feedAddresses(prices());
+      const isOwn = (source: string): boolean => isOperatorPrice(source, addresses);
       const oldest = oldestPrice(current().catalog, seen.confirmed, isOwn);
       return oldest === null ? null : Math.max(0, Math.round((now() - oldest.sinceMs) / 1000));
     },
@@ -63,8 +61,13 @@ export function startPriceCheck(context: PriceCheckContext): PriceChecks {
       const ageOf = (ms: number): number => Math.max(0, Math.round((now() - ms) / 1000));
       return Object.fromEntries(changed.map(({ feed, changedAtMs }) => [feed, ageOf(changedAtMs)]));
     },
-    close: () => clearInterval(timer ?? undefined),
+    close: () => clearInterval(timer),
   };
+}
+
+/** Returns null where checks are off. */
+function intervalMs({ priceCheck, priceCheckHours }: LiveSettings["prices"]): number | null {
+  return priceCheck === "off" || priceCheckHours === 0 ? null : Math.max(1, priceCheckHours * HOUR_MS);
 }
 
 /** Feeds of the last check and prices that it confirmed, as far as this process knows. */
@@ -76,7 +79,7 @@ interface Confirmations {
 
 /** Nobody is charged for simulated answers, so their prices need no check. */
 async function look(context: PriceCheckContext, everyMs: number, seen: Confirmations): Promise<void> {
-  const { settings, checks, current, log, now } = context;
+  const { prices, checks, current, log, now } = context;
   if (isSimulated(current().catalog)) return;
   try {
     const startedMs = now();
@@ -85,13 +88,21 @@ async function look(context: PriceCheckContext, everyMs: number, seen: Confirmat
         await see(await checks.read(), current().catalog, { seen, atMs: startedMs });
       return;
     }
+    const last = await checks.read();
+    const dueMs = last.atMs + everyMs;
+    if (dueMs > startedMs) return void (await checks.claim(Number.MAX_SAFE_INTEGER, nextLook(dueMs, startedMs)));
     const { checkAndAdopt } = await import("../gateway/operate/adopt-prices.ts");
-    const check = await checkAndAdopt({ ...context, prices: settings.prices });
-    await checks.claim(Number.MAX_SAFE_INTEGER, startedMs + everyMs);
+    const check = await checkAndAdopt({ ...context, prices: prices() });
+    await checks.claim(Number.MAX_SAFE_INTEGER, nextLook(startedMs + everyMs, startedMs));
     await see(check, current().catalog, { seen, atMs: startedMs });
   } catch (error) {
     log.warn({ event: "prices.unavailable", err: error }, "prices could not be checked");
   }
+}
+
+/** Bounded, so that a shorter interval counts soon after it was set. */
+function nextLook(dueMs: number, nowMs: number): number {
+  return Math.min(dueMs, nowMs + TURN_MS);
 }
 
 /** Another process may have made the check. */

@@ -19,6 +19,8 @@ import { openPartThreads } from "../store/sqlite/part-files.ts";
 import { openThread, sqliteOver } from "../store/sqlite/sqlite.ts";
 import { type MetricReadings, watchProcess } from "../telemetry/metrics.ts";
 import { createVersionLog, type VersionEvent } from "../versions/events.ts";
+import type { Crew } from "../workers/count.ts";
+import type { LoadReport } from "../workers/fill.ts";
 import type { OpenLink } from "../workers/link.ts";
 import { createSupervisor, type Supervisor, type WorkerProcess } from "../workers/supervisor.ts";
 import type { App } from "./app.ts";
@@ -39,7 +41,7 @@ export type StartedApp = Omit<App, "stop" | "hurry" | "lost">;
 export class StartFailed extends Error {}
 
 export interface PrimaryOptions {
-  readonly count: number;
+  readonly crew: Crew;
   readonly program: string;
   readonly args: readonly string[];
   /** The configuration file as the primary read it, so that all workers have the same, even after a restart. */
@@ -63,7 +65,7 @@ export async function startPrimary(settings: Settings, log: Log, options: Primar
 }
 
 async function startOn(store: Store, settings: Settings, log: Log, options: PrimaryOptions): Promise<App> {
-  const { count, program, args, file } = options;
+  const { crew, program, args, file } = options;
   const windows = await openWindows(settings, log);
   const metrics = watchProcess();
   const first = createFirstStart();
@@ -71,9 +73,8 @@ async function startOn(store: Store, settings: Settings, log: Log, options: Prim
   const versionLog = createVersionLog(log);
   const countSlots = createSlotCounter();
   const onStart = (worker: WorkerProcess): void => {
-    const { link, index } = worker;
-    const order: WorkerOrder = { index, count, isFirstStart: !first.isOver(), file };
-    link.serve(LIFE.slot, () => order);
+    const [{ link, index }, isFirstStart] = [worker, !first.isOver()];
+    link.serve(LIFE.slot, () => orderOf(index, { crew, isFirstStart, file }));
     link.serve(WORKER_SERVICES.owner, (owner) => void owners.set(worker, String(owner)));
     link.serve(WORKER_SERVICES.windows, (requests) => windows.take(requests as readonly RateRequest[]));
     link.serve(WORKER_SERVICES.versionEvents, (event) => versionLog.write(event as VersionEvent, worker));
@@ -82,6 +83,7 @@ async function startOn(store: Store, settings: Settings, log: Log, options: Prim
       await metrics.readings(),
     ]);
     link.serve(WORKER_SERVICES.silent, () => supervisor.silent());
+    link.serve(WORKER_SERVICES.load, (report) => supervisor.report(worker, report as LoadReport));
     link.onPublished((frame) => passToOthers(supervisor, worker, frame));
     countSlots(link, link.closed);
     store.serve(link);
@@ -96,8 +98,8 @@ async function startOn(store: Store, settings: Settings, log: Log, options: Prim
   };
   let onLost = (): void => undefined;
   const lost = new Promise<void>((resolve) => (onLost = resolve));
-  const told = { onStart, onEnd, onLost, onHung: metrics.workerHung };
-  const supervisor = createSupervisor({ count, program, args, log, ...told });
+  const told = { onStart, onEnd, onLost, onSpare: stopWorker, onHung: metrics.workerHung };
+  const supervisor = createSupervisor({ crew, program, args, log, ...told });
   const listeners = {
     onChange: () => publishToAll(supervisor, ACCESS_CHANGED, null),
     onSpeeds: (text: string) => publishToAll(supervisor, HOST_SPEEDS, text),
@@ -121,6 +123,17 @@ async function startOn(store: Store, settings: Settings, log: Log, options: Prim
     await close();
     throw error;
   }
+}
+
+function orderOf(
+  index: number,
+  { crew, ...start }: Pick<PrimaryOptions, "crew"> & Pick<WorkerOrder, "isFirstStart" | "file">,
+): WorkerOrder {
+  return { index, count: crew.most, isFilled: crew.least < crew.most, ...start };
+}
+
+function stopWorker({ link }: WorkerProcess): void {
+  link.publish(LIFE.stop, {});
 }
 
 /** The start of the first worker. If this worker cannot start, the gateway cannot. */

@@ -13,11 +13,16 @@ import { createRegistry, type Registry, type RegistryOptions } from "../provider
 import { createSpeeds, type SpeedSample } from "../providers/speeds.ts";
 import { watchedRows } from "./health.ts";
 
+/** The settings that requests are served with. */
+export type ServedSettings = Pick<LiveSettings, "catalog" | "routing" | "logging"> & {
+  readonly limits: Pick<LiveSettings["limits"], "endUserHeaders">;
+};
+
 export interface Snapshots {
   /** Services for a request that begins now. */
   current(): Services;
   /** Publishes a configuration for all requests that begin from now on. */
-  publish(settings: LiveSettings): void;
+  publish(settings: ServedSettings): void;
   close(): Promise<void>;
 }
 
@@ -33,7 +38,7 @@ export interface SnapshotsContext extends Omit<RegistryOptions, "previous"> {
   readonly services: Omit<Services, keyof Snapshot | "health">;
 }
 
-export function createSnapshots(first: LiveSettings, context: SnapshotsContext): Snapshots {
+export function createSnapshots(first: ServedSettings, context: SnapshotsContext): Snapshots {
   const { formats, auths, framings, onStale, loopName, now, openCalls } = context;
   /** Registries whose last requests are still running. */
   const retiring = new Set<Registry>();
@@ -43,11 +48,15 @@ export function createSnapshots(first: LiveSettings, context: SnapshotsContext):
   const health = context.openHealth(() => snapshot);
   let services: Services = { ...context.services, ...snapshot, health };
 
-  function snapshotOf({ catalog, routing, logging }: LiveSettings, previous?: Snapshot): Snapshot {
+  function snapshotOf(
+    { catalog, routing, logging, limits: { endUserHeaders } }: ServedSettings,
+    previous?: Snapshot,
+  ): Snapshot {
     const options = { formats, auths, framings, onStale, loopName, now, previous: previous?.registry };
     const registry = createRegistry(catalog.providers, options);
+    const settled = { catalog, routing, logging, endUserHeaders };
     if (previous === undefined) {
-      return { catalog, routing, logging, registry, speeds: createSpeeds(context.services.now, context.onSpeed) };
+      return { ...settled, registry, speeds: createSpeeds(context.services.now, context.onSpeed) };
     }
     const changed = registry.changedFrom(previous.registry);
     const [before, after] = [hostsByKey(previous.catalog), hostsByKey(catalog)];
@@ -55,7 +64,7 @@ export function createSnapshots(first: LiveSettings, context: SnapshotsContext):
       const [old, next] = [before.get(hostKey), after.get(hostKey)];
       return old?.provider === next?.provider && old?.upstream === next?.upstream && !changed.has(next?.provider ?? "");
     };
-    return { catalog, routing, logging, registry, speeds: previous.speeds.keeping(isSame) };
+    return { ...settled, registry, speeds: previous.speeds.keeping(isSame) };
   }
 
   async function retire(old: Registry, next: Registry): Promise<void> {

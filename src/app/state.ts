@@ -1,17 +1,21 @@
-// Wiring of the memory of conversations: stored responses, conversations and routing sessions.
+// Wiring of what is kept for clients: stored responses, conversations, routing sessions, files and batches.
 
 import type { StoredBytesLimit } from "../accounts/limits/stored-bytes.ts";
-import type { Settings } from "../config/settings.ts";
+import type { LiveSettings, Settings } from "../config/settings.ts";
 import type { Db } from "../core/db.ts";
 import type { Log } from "../core/log.ts";
 import type { SessionTurn } from "../core/session.ts";
 import type { StoredForm } from "../formats/stored-form.ts";
+import type { BatchServices } from "../gateway/batches/services.ts";
 import { createSessionKeeper, createTeller } from "../gateway/sessions/keeper.ts";
 import { createSessionMemory } from "../gateway/sessions/memory.ts";
 import { createSessions, type RoutingSessions } from "../gateway/sessions/sessions.ts";
 import { createBackgroundRuns } from "../gateway/state/background.ts";
 import type { StateServices } from "../gateway/state/services.ts";
 import { createStateUpkeep } from "../gateway/state/upkeep.ts";
+import { createBatchStore } from "../store/batches/batches.ts";
+import { createFileStore } from "../store/batches/files.ts";
+import { createBatchQueue } from "../store/batches/queue.ts";
 import { createSealedContent } from "../store/responses/content.ts";
 import { createConversationStore } from "../store/responses/conversations.ts";
 import { createResponseStore } from "../store/responses/responses.ts";
@@ -23,7 +27,7 @@ import { hasDuties, type WorkerDbs, type WorkerSlot } from "./worker.ts";
 
 interface StateContext {
   readonly form: StoredForm;
-  readonly settings: Pick<Settings, "responses" | "limits">;
+  readonly live: () => Pick<LiveSettings, "responses" | "limits">;
   readonly storedBytes: StoredBytesLimit;
   readonly secret: Buffer;
   /** Name of this run of this process. */
@@ -41,18 +45,24 @@ export interface OpenedState {
 /** Opens stored responses and fails those of dead processes. The ledger must have deleted those processes before. */
 export async function openState(
   { db, contents }: Pick<WorkerDbs, "db" | "contents">,
-  { form, settings, storedBytes, secret, owner, log, now, worker }: StateContext,
+  { form, live, storedBytes, secret, owner, log, now, worker }: StateContext,
 ): Promise<OpenedState> {
-  const { storedBytesPerMinute } = settings.limits;
-  const { responsesRetentionDays, responsesBytesPerAccount, conversationBytes } = settings.responses;
   const runs = createBackgroundRuns();
   const store = createResponseUpkeepStore(contents, owner, { processes: db });
-  const upkeep = createStateUpkeep({ store, runs, bytesPerAccount: responsesBytesPerAccount, log });
+  const upkeep = createStateUpkeep({
+    store,
+    runs,
+    bytesPerAccount: () => live().responses.responsesBytesPerAccount,
+    log,
+  });
   const sealed = createSealedContent(createSealer(secret, "responses"), {
     onUnreadable: (row) => log.error({ event: "responses.unreadable", ...row }, "stored content cannot be opened"),
     onSealed: upkeep.noteStored,
   });
-  const retention = createRetention({ subject: "responses", store, days: () => responsesRetentionDays, now, log });
+  const retention = createRetention({
+    ...{ subject: "responses", store, now, log },
+    days: () => live().responses.responsesRetentionDays,
+  });
   await upkeep.start();
   if (hasDuties(worker)) retention.start();
   return {
@@ -62,8 +72,8 @@ export async function openState(
       conversations: createConversationStore(contents, sealed),
       compactions: createSealer(secret, "compactions"),
       runs,
-      conversationBytes,
-      takeBytes: (keyId, bytes) => storedBytes(keyId, bytes, storedBytesPerMinute),
+      conversationBytes: () => live().responses.conversationBytes,
+      takeBytes: (keyId, bytes) => storedBytes(keyId, bytes, live().limits.storedBytesPerMinute),
       log,
       now,
     },
@@ -75,7 +85,7 @@ export async function openState(
 }
 
 interface SessionsContext {
-  readonly settings: Pick<Settings, "routing">;
+  readonly live: () => Pick<LiveSettings, "routing">;
   readonly log: Log;
   readonly now: () => number;
   readonly worker: WorkerSlot | null;
@@ -90,11 +100,10 @@ const LOOP_MINUTES = 60;
 /** Starts to keep turns; `close` writes what waits. */
 export async function openSessions(
   db: Db,
-  { settings, log, now, worker }: SessionsContext,
+  { live, log, now, worker }: SessionsContext,
 ): Promise<RoutingSessions & { close(): Promise<void> }> {
-  const { sessionMinutes } = settings.routing;
-  const isOn = sessionMinutes > 0;
-  const idleMs = (isOn ? sessionMinutes : LOOP_MINUTES) * MINUTE_MS;
+  const isOn = () => live().routing.sessionMinutes > 0;
+  const idleMs = () => (isOn() ? live().routing.sessionMinutes : LOOP_MINUTES) * MINUTE_MS;
   const memory = createSessionMemory(idleMs, now);
   const keeper = createSessionKeeper({
     store: createSessionStore(db),
@@ -118,4 +127,50 @@ export async function openSessions(
     };
   }
   return { ...createSessions({ memory, isOn, now, share }), close: keeper.stop };
+}
+
+interface FileStoreContext {
+  readonly settings: Pick<Settings, "files">;
+  readonly secret: Buffer;
+  /** Name of this run of this process. */
+  readonly owner: string;
+  readonly log: Log;
+  readonly now: () => number;
+  readonly worker: WorkerSlot | null;
+}
+
+export interface OpenedBatches {
+  readonly services: BatchServices;
+  close(): Promise<void>;
+}
+
+export function openBatches(
+  { db, contents }: Pick<WorkerDbs, "db" | "contents">,
+  { settings, secret, owner, log, now, worker }: FileStoreContext,
+): OpenedBatches {
+  const { filesBytesPerAccount, filesPerAccount, filesRetentionDays, batchConcurrency } = settings.files;
+  const lines = createSealer(secret, "batches");
+  const queue = createBatchQueue(contents, lines, { owner, processes: db });
+  const files = createFileStore(contents, createSealer(secret, "files"));
+  const retention = createRetention({
+    ...{ subject: "files", now, log },
+    // A file has its own end.
+    store: {
+      deleteBefore: async (atMs, limit) =>
+        (await files.deleteExpired(atMs, limit)) + (await queue.deleteBefore(atMs, limit)),
+    },
+    days: () => 0,
+  });
+  if (hasDuties(worker)) retention.start();
+  return {
+    services: {
+      files,
+      room: { bytes: filesBytesPerAccount, files: filesPerAccount },
+      retentionDays: filesRetentionDays,
+      store: createBatchStore(contents, lines),
+      queue,
+      concurrency: batchConcurrency,
+    },
+    close: () => retention.stop(),
+  };
 }

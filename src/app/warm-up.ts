@@ -161,12 +161,12 @@ function loopbackRegistry(edge: Edge, port: number): Registry {
 function unseen(edge: Edge, registry: Registry): Edge {
   const { now, settings } = edge;
   const metrics = silentMetrics();
-  const memory = createSessionMemory(WARM_SESSION_MS, now);
+  const memory = createSessionMemory(() => WARM_SESSION_MS, now);
   const services: Services = {
     ...edge.services(),
     registry,
     ledger: freeLedger(),
-    sessions: createSessions({ memory, isOn: true, now, share: nothing }),
+    sessions: createSessions({ memory, isOn: () => true, now, share: nothing }),
     speeds: createSpeeds(now),
     health: openHealth(settings, { current: edge.services, log: SILENT_LOG, metrics, worker: null, now: undefined }),
     billingModeOf: () => "prepaid",
@@ -176,15 +176,17 @@ function unseen(edge: Edge, registry: Registry): Edge {
   return {
     ...edge,
     services: () => services,
-    keys: { ...edge.keys, verify: async () => ({ state: "ok", key: keyOf(now()), profile: null, bounds: [] }) },
+    keys: { ...edge.keys, verify: async () => ({ state: "ok", key: keyOf(now()), profile: null, teams: [] }) },
     limiter: createLocalLimits(),
     semaphores: {
-      connections: createSemaphore(SLOTS),
-      requests: createSemaphore(SLOTS),
-      requestsPerKey: createSemaphore(SLOTS),
+      connections: createSemaphore(() => SLOTS),
+      requests: createSemaphore(() => SLOTS),
+      requestsPerKey: createSemaphore(() => SLOTS),
     },
     sampler: { draw: () => null, offer: nothing, idle: done, close: done },
     openCalls: createOpenCalls(),
+    // Lines that wait would get the canned answers, free of charge.
+    batches: { ...edge.batches, concurrency: 0 },
     records: { ...edge.records, recorder: silentRecorder() },
     metrics,
     pressure: { reason: () => null, close: nothing },
@@ -204,7 +206,15 @@ async function done(): Promise<void> {}
 function keyOf(createdAtMs: number): KeyRecord {
   return {
     ...{ id: "warm-up", accountId: "warm-up", name: "warm-up", prefix: "", hash: "", profileId: null },
-    ...{ requestsPerMinute: null, spendLimitNano: null, spendReset: "never", expiresAtMs: null, revokedAtMs: null },
+    ...{
+      requires: null,
+      requestsPerMinute: null,
+      spendLimitNano: null,
+      spendReset: "never",
+      spendKeyId: "warm-up",
+      expiresAtMs: null,
+      revokedAtMs: null,
+    },
     ...{ lastUsedAtMs: null, createdAtMs, teamId: null, memberId: null },
   };
 }

@@ -1,6 +1,9 @@
 // A worker process seen from inside: its slot, and what it shares with other workers through the primary process. A
 // process without a slot is the whole gateway.
 
+import type { Server } from "node:http";
+import type { Socket } from "node:net";
+import { performance } from "node:perf_hooks";
 import type { Settings } from "../config/settings.ts";
 import { type Db, sqlitePathOf } from "../core/db.ts";
 import type { CallWindows, Taken } from "../core/processes/call-window.ts";
@@ -8,14 +11,16 @@ import type { WorkerLink } from "../core/processes/link.ts";
 import { type ClientSemaphores, createSemaphore, type Semaphore, semaphoreOver } from "../core/processes/semaphores.ts";
 import type { WrittenRecord } from "../core/requests/waiting.ts";
 import type { ReadyCheck } from "../http/context.ts";
+import { InnerSocket } from "../http/exchange/inner-socket.ts";
 import { defaultBodyBytes } from "../http/overload/body-budget.ts";
-import { createGauges, type Gauges, residentBytes } from "../http/overload/pressure.ts";
+import { createGauges, createTicker, type Gauges, residentBytes } from "../http/overload/pressure.ts";
 import { openDb } from "../store/db.ts";
 import { partPathOf } from "../store/sqlite/part-files.ts";
 import { sqliteOver } from "../store/sqlite/sqlite.ts";
 import { channelOver, type ForwardedAnswer } from "../store/sqlite/thread.ts";
 import { type MetricReadings, type Metrics, sumMetrics } from "../telemetry/metrics.ts";
 import type { Tail } from "../telemetry/tail.ts";
+import type { LoadReport } from "../workers/fill.ts";
 
 /** Services that the primary process offers to each worker. */
 export const WORKER_SERVICES = {
@@ -31,6 +36,8 @@ export const WORKER_SERVICES = {
   metrics: "metrics",
   /** Number of workers whose sign of life is overdue. */
   silent: "silent",
+  /** Takes a worker's load, and returns the number of connections that it should let go of. */
+  load: "load",
   /** Events of configuration versions, which the primary process logs. */
   versionEvents: "version-news",
 } as const;
@@ -49,6 +56,8 @@ export interface WorkerSlot {
   /** 0 for the worker that also does the duties of the gateway. */
   readonly index: number;
   readonly count: number;
+  /** True where workers are started as needed, so that each one reports its load. */
+  readonly isFilled: boolean;
   /** True for the first worker of a start, which prepares a new installation. */
   readonly isFirstStart: boolean;
 }
@@ -87,18 +96,40 @@ export function announceMemory(links: () => readonly Pick<WorkerLink, "publish">
 /** The primary counts limits with fewer slots per worker, because workers would refuse too many requests by chance. */
 const PART_MIN = 64;
 
-export function openSemaphores(limits: Settings["limits"], worker: WorkerSlot | null): ClientSemaphores {
-  const open = (scope: string, limit: number): Semaphore => {
+export function openSemaphores(limits: () => Settings["limits"], worker: WorkerSlot | null): ClientSemaphores {
+  const open = (scope: string, limit: () => number): Semaphore => {
     if (worker === null) return createSemaphore(limit);
-    const { link, index, count } = worker;
-    if (limit < PART_MIN * count) return semaphoreOver(link, scope, limit);
+    const { link, index, count, isFilled } = worker;
+    if (isFilled) return openOverflowing(worker, scope, limit);
+    const common = semaphoreOver(link, scope, limit);
     // The shares of all workers add up to the limit.
-    return createSemaphore(limit, Math.floor(limit / count) + Number(index < limit % count));
+    const own = createSemaphore(limit, () => Math.floor(limit() / count) + Number(index < limit() % count));
+    const counting = (): Semaphore => (limit() < PART_MIN * count ? common : own);
+    return {
+      limit,
+      tryAcquire: (name) => counting().tryAcquire(name),
+      acquire: (name) => counting().acquire(name),
+    };
   };
   return {
-    connections: open("connections", limits.connections),
-    requests: open("requests", limits.inFlight),
-    requestsPerKey: open("key", limits.inFlightPerKey),
+    connections: open("connections", () => limits().connections),
+    requests: open("requests", () => limits().inFlight),
+    requestsPerKey: open("key", () => limits().inFlightPerKey),
+  };
+}
+
+/**
+ * Half of the slots are shares of workers. A worker without a free one takes one of the other half, which the primary
+ * counts: few workers may have most requests.
+ */
+function openOverflowing({ link, count }: WorkerSlot, scope: string, limit: () => number): Semaphore {
+  const part = (): number => (limit() < PART_MIN * count ? 0 : Math.floor(limit() / 2 / count));
+  const own = createSemaphore(limit, part);
+  const common = semaphoreOver(link, scope, () => limit() - part() * count);
+  return {
+    limit,
+    tryAcquire: (name) => own.tryAcquire(name) ?? undefined,
+    acquire: async (name) => own.tryAcquire(name) ?? common.acquire(name),
   };
 }
 
@@ -232,4 +263,71 @@ const WATCHED_MS = 3 * ANNOUNCE_MS;
 /** Removes prompts and responses, which the live log does not show. */
 function withoutPreview({ accountId, summary }: WrittenRecord): WrittenRecord {
   return { accountId, summary: { ...summary, preview: null } };
+}
+
+/**
+ * Tells the primary process how busy this worker is, so that it knows who gets the next connection. A worker that has too
+ * much, or too little for a process of its own, is told to let go of connections: their clients connect again.
+ */
+export interface LoadReports {
+  /** Returns true for each response that should be the last one on its connection. */
+  letsGo(): boolean;
+  watch(server: Server): void;
+  close(): void;
+}
+
+/** Often enough for a quiet gateway to use all its cores within two seconds. */
+const REPORT_MS = 100;
+
+export function createLoadReports(
+  worker: WorkerSlot | null,
+  limits: () => Pick<Settings["limits"], "inFlight" | "connections">,
+  openCalls: () => number,
+): LoadReports {
+  if (worker?.isFilled !== true) return { letsGo: () => false, watch: () => undefined, close: () => undefined };
+  const { link, count } = worker;
+  const connections = new Set<Socket>();
+  let leaving = 0;
+  let used = performance.eventLoopUtilization();
+  const readLoad = (): number => {
+    const { utilization } = performance.eventLoopUtilization(used);
+    used = performance.eventLoopUtilization();
+    // Each worker has its share of the limits.
+    const most = limits();
+    return Math.max(utilization, (openCalls() * count) / most.inFlight, (connections.size * count) / most.connections);
+  };
+  const report = (): void => {
+    const told: LoadReport = { load: readLoad(), connections: connections.size };
+    // A primary that does not answer leaves things as they are.
+    link.call(WORKER_SERVICES.load, told).then(
+      (letGo) => (leaving = Math.max(leaving, Number(letGo))),
+      () => undefined,
+    );
+  };
+  const ticker = createTicker({
+    everyMs: REPORT_MS,
+    onWake: () => (used = performance.eventLoopUtilization()),
+    onTick: report,
+  });
+  return {
+    letsGo() {
+      if (leaving === 0) return false;
+      leaving -= 1;
+      return true;
+    },
+    watch(server) {
+      server.on("request", ticker.wake);
+      server.on("connection", (socket: Socket) => {
+        // One inside the process belongs to a client that is counted; one may also be given back to the server.
+        if (socket instanceof InnerSocket || connections.has(socket)) return;
+        connections.add(socket);
+        ticker.wake();
+        socket.once("close", () => {
+          connections.delete(socket);
+          ticker.wake();
+        });
+      });
+    },
+    close: ticker.stop,
+  };
 }

@@ -4,7 +4,8 @@
 import { type ChatRequest, type ContentPart, partsOf } from "../core/chat.ts";
 import type { HostedModel } from "../core/model.ts";
 import { costNano, type NanoUsd, type Price } from "../core/money.ts";
-import { dearestPrice, pricedTier, type RateCard, type Rates } from "../core/price.ts";
+import { dearestPrice, pricedTier, type RateCard, type Rates, type Reach } from "../core/price.ts";
+import type { SearchBounds, UseBounds } from "../core/search/web-search.ts";
 
 const BYTES_PER_TOKEN = 2;
 /** A large picture at full detail. */
@@ -19,6 +20,8 @@ const ATTACHMENT_TOKENS_POSSIBLE = 500_000;
 const PREAMBLE_TOKENS_POSSIBLE = 4_000;
 /** Text of the pages that a search brings in. */
 const SEARCH_TOKENS = 8_000;
+/** Bytes of the question and the words around the result of a search of the gateway, or around a page it fetched. */
+const AROUND_RESULT_BYTES = 4_000;
 /** A response shorter than this share of the usual length is cut off before it is of use. */
 const USEFUL_SHARE = 0.5;
 /** Some models take no lower output cap. */
@@ -41,6 +44,8 @@ export interface QuoteInput {
   readonly bodyBytes: number;
   /** True if the request has many inputs: each may fill the context window, so the window is no bound. */
   readonly isBatch?: boolean;
+  /** The most that the request can use beside tokens; absent for nothing. */
+  readonly media?: Pick<Reach, "images" | "counted"> | undefined;
   /** True if the prompt may be cached for an hour, which costs more than a usual cache write. */
   readonly mayCacheLong?: boolean;
   /** Output tokens to assume if the client gave no cap. */
@@ -55,21 +60,60 @@ export function quoteChain(input: QuoteInput): readonly Quote[] {
   const { chat, mayCacheLong = false } = input;
   const attachments = attachmentsIn(chat);
   const inputTokensAnywhere = inputTokensMax(attachments, input.bodyBytes);
-  const hasMedia = attachments.length > 0;
+  const hasMedia = attachments.length > 0 || input.media !== undefined;
   return input.models.map((model) => {
     const searches = searchesAt(model, chat);
-    const bare = inputTokensAnywhere + searches * SEARCH_TOKENS;
+    const bare = roundsTokens(inputTokensAnywhere + searches * SEARCH_TOKENS, chat);
     // A factor is an average: below one it says nothing about the text that takes the most tokens.
     const needed = Math.ceil(bare * Math.max(1, model.tokenFactor ?? 1));
-    const inputTokens = input.isBatch === true ? needed : Math.min(needed, model.context);
+    const inputTokens = input.isBatch === true ? needed : Math.min(needed, model.context * roundsOf(chat));
     const usual = input.expectedOutputTokens + (input.effortTokens?.(model) ?? 0);
     const expected = chat.maxOutputTokens ?? usual;
     const outputTokens = Math.min(expected, model.maxOutput);
     const card = model.price as RateCard;
     const serviceTier = pricedTier(card, chat.serviceTier);
-    const price = dearestPrice(card, { promptTokens: inputTokens, serviceTier, mayCacheLong, hasMedia, searches });
+    const promptTokens = inputTokens + readAgain(outputTokens, chat);
+    const rounds = roundsOf(chat);
+    const reach = { promptTokens, serviceTier, mayCacheLong, hasMedia, searches, rounds, ...input.media };
+    const price = withOwnSearches(dearestPrice(card, reach), chat);
     return { model, inputTokens, outputTokens, price, amount: amountOf({ inputTokens, price }, outputTokens, input) };
   });
+}
+
+/** Calls of the model where the gateway searches between them. */
+function roundsOf({ ownSearches }: ChatRequest): number {
+  return 1 + (ownSearches?.rounds ?? 0);
+}
+
+/** Each round reads the prompt again, and what the rounds before it found. */
+function roundsTokens(tokens: number, { ownSearches }: ChatRequest, bytesPerToken = BYTES_PER_TOKEN): number {
+  if (ownSearches === undefined) return tokens;
+  let sum = tokens;
+  for (let round = 1; round <= ownSearches.rounds; round += 1)
+    sum += tokens + foundBytes(ownSearches, round) / bytesPerToken;
+  return sum;
+}
+
+/** All that was found up to this round. */
+function foundBytes({ search, fetch }: SearchBounds, round: number): number {
+  const bytesOf = ({ uses, perRound, bytes }: UseBounds): number =>
+    Math.min(uses, round * perRound) * (bytes + AROUND_RESULT_BYTES);
+  return (search === null ? 0 : bytesOf(search)) + (fetch === null ? 0 : bytesOf(fetch));
+}
+
+/** Each round reads what the model said in the rounds before. */
+function readAgain(outputTokens: number, chat: ChatRequest): number {
+  const rounds = roundsOf(chat);
+  return (outputTokens * rounds * (rounds - 1)) / 2;
+}
+
+function withOwnSearches(price: Price, { ownSearches }: ChatRequest): Price {
+  const lines = [...(price.lines ?? [])];
+  for (const unit of ["search", "fetch"] as const) {
+    const bounds = ownSearches?.[unit] ?? null;
+    if (bounds !== null && bounds.rate > 0) lines.push({ unit, count: bounds.uses, rate: bounds.rate });
+  }
+  return lines.length === 0 ? price : { ...price, lines };
 }
 
 /** Lists possible amounts of the hold, largest first. Each covers the models that cost at most as much. */
@@ -113,7 +157,7 @@ function usefulOutput({ maxOutput }: HostedModel, { expectedOutputTokens }: Quot
 /** Bounds the prompt tokens that a provider can report truthfully: one per byte, and a long document per attachment. */
 export function inputTokensPossible(chat: ChatRequest, bodyBytes: number): number {
   const large = attachmentsIn(chat).length + (chat.searches ?? 0);
-  return bodyBytes + large * ATTACHMENT_TOKENS_POSSIBLE + PREAMBLE_TOKENS_POSSIBLE;
+  return roundsTokens(bodyBytes + large * ATTACHMENT_TOKENS_POSSIBLE + PREAMBLE_TOKENS_POSSIBLE, chat, 1);
 }
 
 function inputTokensMax(attachments: readonly ContentPart[], bodyBytes: number): number {
@@ -134,7 +178,9 @@ function amountOf(
   outputTokens: number,
   { chat, markupPpm }: QuoteInput,
 ): NanoUsd {
-  const buckets = { input: inputTokens, cacheRead: 0, cacheWrite: 0, output: outputTokens * chat.choiceCount };
+  const input = inputTokens + readAgain(outputTokens, chat);
+  const output = outputTokens * chat.choiceCount * roundsOf(chat);
+  const buckets = { input, cacheRead: 0, cacheWrite: 0, output };
   return costNano(buckets, price, markupPpm);
 }
 

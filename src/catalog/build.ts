@@ -10,8 +10,10 @@ import { type Catalog, unreachableBecause } from "./catalog.ts";
 import { buildChains, type ChainLists, lowestListing, provenModels } from "./chains.ts";
 import { AZURE, withDeployments } from "./deployments.ts";
 import type { DialectChanges } from "./dialect.ts";
+import { joinHosts, joinsChain, withShipped } from "./merge.ts";
 import { aliasesOf, findModel } from "./model-names.ts";
 import { nearest } from "./nearest.ts";
+import { withProfiles } from "./profiles.ts";
 import { PROVIDER_KINDS, providerKind } from "./provider-kinds.ts";
 import { endpointOf, feesByName, type HostRow, hostRows, type ModelRow, modelsFromRow } from "./rows.ts";
 import { readWeights, type Weights } from "./weights.ts";
@@ -44,7 +46,9 @@ export interface ProviderSetup {
   readonly deployments?: Readonly<Record<string, string>>;
 }
 
-export interface CatalogInput {
+type RoutingDefaults = Pick<Catalog, "markupPpm" | "unsureTier" | "hostOrder" | "serviceTier">;
+
+export interface CatalogInput extends Partial<RoutingDefaults> {
   readonly builtin?: Builtin;
   /** False leaves out the models and chains that ship: only what is given here exists. */
   readonly isBuiltinUsed?: boolean;
@@ -55,11 +59,8 @@ export interface CatalogInput {
   readonly tiersWithTools?: ChainLists;
   readonly providers?: readonly ProviderSetup[];
   readonly baseline?: string | null;
-  readonly markupPpm?: number;
   /** Left out, the weights that ship are read; null routes by rules alone. */
   readonly weights?: Weights | null;
-  readonly unsureTier?: Tier;
-  readonly hostOrder?: HostOrder;
   readonly supportedKinds?: ReadonlySet<string>;
 }
 
@@ -85,10 +86,10 @@ export function buildCatalog(input: CatalogInput = {}): BuiltCatalog {
   const findings: Findings = { problems: [], warnings: [] };
   const builtin = input.builtin ?? readBuiltin();
   const providers = servingProviders(input, findings);
-  const rows = mergeRows({ input, builtin, providers, findings });
+  const { rows, joined } = mergeRows({ input, builtin, providers, findings });
   const policies = policiesOf(builtin, providers);
   const models = indexModels({ input, builtin, rows, providers, policies });
-  const aliases = aliasesOf(builtin.aliases, rows);
+  const aliases = aliasesOf({ ...joined, ...builtin.aliases }, rows);
   reportUnreachable(models, providers, findings);
   const chains = buildChains({
     written: input.tiers ?? {},
@@ -98,7 +99,7 @@ export function buildCatalog(input: CatalogInput = {}): BuiltCatalog {
     shippedIds: new Set(input.isBuiltinUsed === false ? [] : builtin.models.map(({ id }) => id)),
     models,
     aliases,
-    joining: new Set([...rows.values()].flatMap(({ id, provisional }) => (provisional === "chain" ? [id] : []))),
+    joining: new Set([...rows.values()].filter(joinsChain).map(({ id }) => id)),
     providers,
     findings,
   });
@@ -106,7 +107,8 @@ export function buildCatalog(input: CatalogInput = {}): BuiltCatalog {
   if (findings.problems.length > 0 || baseline === null) return { catalog: null, ...findings };
   const { markupPpm = DEFAULT_MARKUP_PPM, unsureTier = DEFAULT_UNSURE_TIER, hostOrder = DEFAULT_HOST_ORDER } = input;
   const weights = input.weights === undefined ? readWeights() : input.weights;
-  const routing = { ...chains, proven: provenModels(builtin), markupPpm, weights, unsureTier, hostOrder };
+  const { serviceTier = null } = input;
+  const routing = { ...chains, proven: provenModels(builtin), markupPpm, weights, unsureTier, hostOrder, serviceTier };
   return { catalog: { models, aliases, providers, policies, baseline, ...routing }, ...findings };
 }
 
@@ -150,7 +152,13 @@ interface RowsInput {
   readonly findings: Findings;
 }
 
-function mergeRows({ input, builtin, providers, findings }: RowsInput): ReadonlyMap<string, ModelRow> {
+interface MergedRows {
+  readonly rows: ReadonlyMap<string, ModelRow>;
+  /** Models by the ids of rows that became hosts of them. */
+  readonly joined: Readonly<Record<string, string>>;
+}
+
+function mergeRows({ input, builtin, providers, findings }: RowsInput): MergedRows {
   const merged = new Map<string, ModelRow>();
   if (input.isBuiltinUsed !== false) for (const row of builtin.models) merged.set(row.id, row);
   const configured = (input.providers ?? []).map((setup) => setup.provider.id);
@@ -178,30 +186,11 @@ function mergeRows({ input, builtin, providers, findings }: RowsInput): Readonly
       findings.warnings.push({ at: hostAt, message, suggestion: null });
     }
   }
+  const joined = joinHosts(merged);
   const terms = { setups: input.providers ?? [], shipped: new Set(builtin.models) };
   const { rows, problems } = withDeployments(merged, terms);
   findings.problems.push(...problems);
-  return rows;
-}
-
-/** Keeps what a row of the configuration cannot say as it ships: a price that is adopted does not change it. */
-function withShipped(row: ModelRow, shipped: ModelRow | undefined): ModelRow {
-  if (shipped === undefined) return row;
-  const { cacheTokensMin, tokenizer, retires } = shipped;
-  const known = hostRows(shipped);
-  const hosts = row.hosts?.map((host): HostRow => {
-    const same = known.find(
-      ({ provider, upstream = shipped.id }) => provider === host.provider && upstream === (host.upstream ?? row.id),
-    );
-    return same?.retires === undefined ? host : { retires: same.retires, ...host };
-  });
-  return {
-    ...(cacheTokensMin === undefined ? {} : { cacheTokensMin }),
-    ...(tokenizer === undefined ? {} : { tokenizer }),
-    ...(retires === undefined || row.provider === undefined ? {} : { retires }),
-    ...row,
-    ...(hosts === undefined ? {} : { hosts }),
-  };
+  return { rows: withProfiles(rows, terms.setups), joined };
 }
 
 interface HostCheck {
@@ -252,7 +241,8 @@ function checkEndpoint({ row, host, at, providers, findings }: HostCheck): void 
   const endpoint = endpointOf(row);
   if (provider === undefined || endpoint === null || isSandboxAlone(providers)) return;
   const [usual] = formatsOf(host, provider);
-  if (provider.hasEndpoints === true && usual === provider.format) return;
+  const isThere = provider.hasEndpoints === true || provider.endpoints?.includes(endpoint) === true;
+  if (isThere && usual === provider.format) return;
   const message = `the provider ${host.provider} has no endpoint for ${endpoint}: ${String(usual)} has none`;
   findings.problems.push({ at: `${at}.capabilities`, message, suggestion: null });
 }
@@ -369,7 +359,7 @@ function chooseBaseline({ input, builtin, models, aliases, findings }: BaselineI
   const at = "routing.baseline";
   const written = input.baseline ?? null;
   const byRule = models.get(baselineOf(builtin.models)?.id ?? "");
-  if (written === null) return byRule === undefined ? dearest(models) : atRegularPrice(byRule);
+  if (written === null) return byRule === undefined ? dearest(models) : atRegularPrice(provenHost(byRule));
   const model = findModel({ models, aliases }, written);
   if (model === undefined) {
     const suggestion = nearest(written, models.keys());
@@ -382,6 +372,12 @@ function chooseBaseline({ input, builtin, models, aliases, findings }: BaselineI
     return null;
   }
   return model;
+}
+
+/** Savings are counted against a price that the catalogue has. */
+function provenHost(model: Model): Model {
+  const host = model.hosts.find(({ isProvisional }) => isProvisional !== true);
+  return host === undefined ? model : { ...host, hosts: model.hosts };
 }
 
 /** A promotion ends, and savings against it would be too small. */

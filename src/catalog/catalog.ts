@@ -1,6 +1,7 @@
 // The catalogue the router reads: models, chains and the baseline, checked and indexed once at start.
 
 import type { HostedModel, Model, Provider } from "../core/model.ts";
+import type { AskedServiceTier } from "../core/money.ts";
 import type { HostOrder } from "../core/requests/controls.ts";
 import { EFFORTS, type Effort, type Efforts, USUAL_EFFORTS } from "../core/requests/effort.ts";
 import type { BaselinePrice } from "../core/requests/records.ts";
@@ -45,6 +46,8 @@ export interface Catalog {
   readonly unsureTier: Tier;
   /** In which order the hosts of a model are tried, unless request or profile say otherwise. */
   readonly hostOrder: HostOrder;
+  /** The service tier that hosts are asked for, unless request or profile name one; null leaves it to them. */
+  readonly serviceTier: AskedServiceTier | null;
 }
 
 /** Tells whether requests can be sent to a model: the model has a price and a configured provider. */

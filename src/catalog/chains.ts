@@ -72,7 +72,8 @@ function tiersIn(lists: ChainLists): ReadonlySet<Tier> {
 /** Cheapest first. */
 function joiningModels(tier: Tier, chain: readonly Model[], input: ChainsInput): readonly Model[] {
   const models = [...input.joining].flatMap((id) => input.models.get(id) ?? []);
-  const own = models.filter((model) => model.tier === tier && isServed(model, input) && !chain.includes(model));
+  const isLast = (model: Model): boolean => model.isProvisional === true && !chain.includes(model);
+  const own = models.filter((model) => model.tier === tier && isServed(model, input) && isLast(model));
   return own.toSorted((a, b) => blendedPrice(a) - blendedPrice(b));
 }
 
@@ -111,7 +112,7 @@ function served(entries: readonly string[] = [], input: ChainsInput): TierChain 
   for (const entry of entries) {
     const { id, effort } = entryOf(entry, input);
     const model = findModel(input, id);
-    if (model === undefined || !isServed(model, input)) continue;
+    if (model === undefined || !isServed(model, input) || model.isProvisional) continue;
     models.push(model);
     if (effort !== null && effortsTaken(model).includes(effort)) efforts[model.id] = effort;
   }

@@ -29,6 +29,18 @@ export const PROVIDER_KINDS: readonly ProviderKind[] = [
     transport: "network",
   },
   {
+    kind: "azure-anthropic",
+    otherNames: ["azure"],
+    format: "anthropic",
+    // Read 2026-11-19: anthropic-sdk-typescript/packages/foundry-sdk.
+    auth: { scheme: "azure", name: "x-api-key", resource: "https://ai.azure.com" },
+    framing: "sse",
+    signInFields: ["method", "tenantId", "clientId"],
+    hasDeployments: true,
+    cache: { seconds: 300, tokensMin: 1024, isExplicit: true },
+    transport: "network",
+  },
+  {
     kind: "ollama",
     label: "Ollama",
     format: "openai-chat",
@@ -82,13 +94,44 @@ export const PROVIDER_KINDS: readonly ProviderKind[] = [
     transport: "network",
   },
   {
+    kind: "bedrock-converse",
+    otherNames: ["bedrock", "amazon-bedrock"],
+    format: "converse",
+    hasEndpoints: true,
+    auth: { scheme: "aws", name: "bedrock" },
+    framing: "aws",
+    usualUrl: "https://bedrock-runtime.{region}.amazonaws.com",
+    signInFields: ["profile", "roleArn", "externalId"],
+    // Read 2026-11-19: docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html. Models may need longer prompts.
+    cache: { seconds: 300, tokensMin: 1024, isExplicit: true },
+    transport: "network",
+  },
+  {
     kind: "vertex",
     otherNames: ["vertex", "google-vertex"],
     format: "gemini",
     auth: { scheme: "google" },
     framing: "sse",
     usualUrl: "https://{host}/v1/projects/{project}/locations/{region}/publishers/google",
+    endpoints: ["embeddings"],
     signInFields: ["project", "credentialsFile"],
+    transport: "network",
+  },
+  {
+    kind: "vertex-anthropic",
+    otherNames: ["vertex", "google-vertex"],
+    format: "anthropic",
+    auth: { scheme: "google" },
+    framing: "sse",
+    usualUrl: "https://{host}/v1/projects/{project}/locations/{region}/publishers/anthropic",
+    signInFields: ["project", "credentialsFile"],
+    // Read 2026-11-19: platform.claude.com/docs/en/build-with-claude/claude-on-vertex-ai for the version,
+    // claude-code#21625 and vercel/ai#4431 for the betas.
+    dialect: {
+      versionInBody: "vertex-2023-10-16",
+      refusesBetas: ["prompt-caching-2024-07-31", "prompt-caching-scope-2026-01-05"],
+    },
+    cache: { seconds: 300, tokensMin: 1024, isExplicit: true },
     transport: "network",
   },
   {

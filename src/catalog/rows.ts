@@ -12,6 +12,7 @@ import {
   type PromptCache,
   type Provider,
   type ToolScores,
+  writesTokens,
 } from "../core/model.ts";
 import type { RateCard } from "../core/price.ts";
 import type { Tier } from "../core/tiers.ts";
@@ -48,6 +49,10 @@ export interface HostRow {
   readonly zeroRetention?: boolean;
   /** The first day on which the host does not have the model any more. */
   readonly retires?: string;
+  /** Beginnings of the names of the cloud's regions from which it can be called. Such a host stands for any provider there. */
+  readonly callFrom?: readonly string[];
+  /** Marks a host that a price check found for a model that is known. */
+  readonly provisional?: ProvisionalUse;
 }
 
 export interface ModelRow extends Omit<HostRow, "provider" | "capabilities"> {
@@ -71,6 +76,8 @@ export interface ModelRow extends Omit<HostRow, "provider" | "capabilities"> {
   readonly note?: string;
   /** Marks a model that a price check found: asked for by name alone, or last in the chain of its tier as well. */
   readonly provisional?: ProvisionalUse;
+  /** The known model whose provisional host this row is. Where that is gone, the row is a model of its own. */
+  readonly hostOf?: string;
   /** Tokens that its tokenizer counts for each one of the usual estimate, with day and source. */
   readonly tokenizer?: { readonly factor: number; readonly asOf?: string; readonly source?: string };
 }
@@ -208,12 +215,13 @@ function hostFields(row: ModelRow, host: HostRow, context: ModelContext): ModelH
     priceAsOf: host.priceAsOf ?? row.priceAsOf ?? "",
     priceSource: host.priceSource ?? row.priceSource ?? "",
     context: host.context ?? row.context,
-    maxOutput: endpointOf(row) === null ? (host.maxOutput ?? row.maxOutput) : 0,
+    maxOutput: writesTokens(endpointOf(row)) ? (host.maxOutput ?? row.maxOutput) : 0,
     capabilities: new Set(CAPABILITIES.filter((name) => capabilities.includes(name))),
     dialect: mergeDialects(context.dialects.get(host.provider), own),
     ...(cache === null ? {} : { cache }),
     ...(formats === undefined ? {} : { formats }),
     ...(host.retires === undefined ? {} : { retires: host.retires }),
+    ...(host.provisional === undefined ? {} : { isProvisional: true }),
     ...policyOf(host, context.policies.get(host.provider)),
     ...residencyOf(host, context.providers.get(host.provider), context.policies.get(host.provider)),
   };

@@ -8,7 +8,8 @@ import { command } from "../config/package.ts";
 import type { Settings } from "../config/settings.ts";
 import { type Db, sqlitePathOf } from "../core/db.ts";
 import { StoreDamaged } from "../core/store-errors.ts";
-import { verifyAuditLog } from "../store/audit/log.ts";
+import { createAuditLog, verifyAuditLog } from "../store/audit/log.ts";
+import { auditedDb } from "../store/audit/scope.ts";
 import { backupPostgres, examinePostgres, restorePostgres } from "../store/backup/postgres.ts";
 import { backupSqlite, examineSqlite, type RowCounts, restoreSqlite } from "../store/backup/sqlite.ts";
 import { openDb } from "../store/db.ts";
@@ -177,10 +178,12 @@ async function countAndClose(db: Db): Promise<number> {
   }
 }
 
-/** Records what was given up, which also begins a new witness, and audits what is there now. */
+/** Records what was given up, which also begins a new witness, and who restored it; audits what is there now. */
 async function settle(db: Db, lostTransactions: number, nowMs: number): Promise<void> {
   await db.migrate();
-  await recordLoss(db, { loss: { commits: 0, transactions: lostTransactions }, reason: "restored", nowMs });
+  const loss = { commits: 0, transactions: lostTransactions };
+  await recordLoss(auditedDb(db), { loss, reason: "restored", nowMs });
+  await createAuditLog(db).complete();
   await requireSound(db);
 }
 

@@ -306,7 +306,7 @@ function parseNewKey({ word, flags, nowMs }: KeyWords): Required<KeyChange> {
   }
   if (word !== undefined) throw new UsageError(TEXT.unexpectedArgument(word));
   if (name === undefined) throw new UsageError(TEXT.createNeedsName);
-  const unlimited = { requestsPerMinute: null, spendLimitNano: null, expiresAtMs: null };
+  const unlimited = { requires: null, requestsPerMinute: null, spendLimitNano: null, expiresAtMs: null };
   return { name, profileId: null, teamId: null, memberId: null, ...unlimited, spendReset: "never", ...limits };
 }
 

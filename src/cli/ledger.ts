@@ -5,7 +5,8 @@ import { verifyLedger } from "../billing/verify.ts";
 import { command } from "../config/package.ts";
 import type { LedgerVerdict } from "../core/ledger.ts";
 import { StoreBehind, type StoreLoss } from "../core/store-errors.ts";
-import { verifyAuditLog } from "../store/audit/log.ts";
+import { createAuditLog, verifyAuditLog } from "../store/audit/log.ts";
+import { auditedDb } from "../store/audit/scope.ts";
 import { openDb } from "../store/db.ts";
 import { createLedgerAudit } from "../store/ledger/audit.ts";
 import { recordLoss } from "../store/ledger/losses.ts";
@@ -78,7 +79,8 @@ async function acceptLoss(
   const db = await openDb(database, { exclusive: true, acceptsLoss: true });
   try {
     await db.migrate();
-    await recordLoss(db, { loss, reason: "accepted", nowMs: terminal.now() });
+    await recordLoss(auditedDb(db), { loss, reason: "accepted", nowMs: terminal.now() });
+    await createAuditLog(db).complete();
   } finally {
     await db.close();
   }

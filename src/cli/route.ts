@@ -16,6 +16,7 @@ import type { SessionView } from "../core/session.ts";
 import type { ClientRequest } from "../formats/format.ts";
 import { parseBody } from "../formats/json/parse.ts";
 import { type PlannedCascade, planCascade } from "../gateway/cascade/plan.ts";
+import { withServiceTier } from "../gateway/constraints.ts";
 import { createSessionMemory } from "../gateway/sessions/memory.ts";
 import { createSessions } from "../gateway/sessions/sessions.ts";
 import { readDebugChat, writeCascade, writeDecision } from "../http/v1/routing-debug.ts";
@@ -59,8 +60,9 @@ export function route({ words, flags }: Arguments, terminal: Terminal = thisTerm
     },
     async run({ own, format, request, isJson }, settings) {
       const constraints = await constraintsOf(own, settings);
-      const { chat, controls } = request;
-      const sessionView = firstTurn(request, settings);
+      const asked = withServiceTier(request, constraints, settings.catalog);
+      const { chat, controls } = asked;
+      const sessionView = firstTurn(asked, settings);
       const routeWithin = (cascade?: CascadeBounds): Decision =>
         decide(
           { chat, controls, constraints, restingModels: new Map(), sessionView, ...(cascade && { cascade }) },
@@ -68,7 +70,7 @@ export function route({ words, flags }: Arguments, terminal: Terminal = thisTerm
         );
       const decision = routeWithin();
       const planning = { catalog: settings.catalog, cascadeWebhooks: NO_WEBHOOKS, routeWithin };
-      const cascade = planCascade({ format, request, profile: null, constraints }, decision, planning);
+      const cascade = planCascade({ format, request: asked, profile: null, constraints }, decision, planning);
       if (isJson) {
         const { candidates, classifiedTier = null, score = null } = decision;
         const written = { ...writeDecision(decision, settings.catalog), ...writeCascade(cascade) };
@@ -84,8 +86,8 @@ export function route({ words, flags }: Arguments, terminal: Terminal = thisTerm
 
 /** The request as the first turn of a conversation that the server has never seen. */
 function firstTurn(request: ClientRequest, { routing: { sessionMinutes } }: Settings): SessionView | null {
-  const memory = createSessionMemory(0, Date.now);
-  const sessions = createSessions({ memory, isOn: sessionMinutes > 0, now: Date.now, share: () => undefined });
+  const memory = createSessionMemory(() => 0, Date.now);
+  const sessions = createSessions({ memory, isOn: () => sessionMinutes > 0, now: Date.now, share: () => undefined });
   return sessions.view({ request, caller: { key: { accountId: DEFAULT_ACCOUNT } } });
 }
 

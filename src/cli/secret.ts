@@ -1,6 +1,8 @@
 // `switchyard secret replace`: gives a database another secret on purpose, while no gateway uses it.
 
 import type { Settings } from "../config/settings.ts";
+import { createAuditLog } from "../store/audit/log.ts";
+import { auditedDb } from "../store/audit/scope.ts";
 import { openDb } from "../store/db.ts";
 import { countProcesses } from "../store/ledger/processes.ts";
 import { fingerprintOf } from "../store/secret/seal.ts";
@@ -41,7 +43,8 @@ async function replace(settings: Settings, isConfirmed: boolean, terminal: Termi
     const wanted = { question: TEXT.secretQuestion, command: "secret replace", isConfirmed };
     const exitCode = await exitUnlessConfirmed(wanted, terminal);
     if (exitCode !== null) return exitCode;
-    await replaceFingerprint(db, bytes);
+    await replaceFingerprint(auditedDb(db), bytes);
+    await createAuditLog(db).complete();
     terminal.say(TEXT.secretReplaced);
     return 0;
   } finally {

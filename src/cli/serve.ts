@@ -13,7 +13,7 @@ import { command } from "../config/package.ts";
 import type { FileText, Settings } from "../config/settings.ts";
 import { sqlitePathOf } from "../core/db.ts";
 import { createLog, type ProcessLog } from "../telemetry/log.ts";
-import { workersFor } from "../workers/count.ts";
+import { ALONE, type Crew, workersFor } from "../workers/count.ts";
 import type { Arguments, Flags } from "./command/arguments.ts";
 import { loadSettings, printProblems } from "./command/command.ts";
 import { isOn } from "./command/flags.ts";
@@ -75,11 +75,11 @@ async function serveFrom(config: Flags, variant: ServeVariant = AS_CONFIGURED): 
   const loaded = loadSettings(config);
   if (!loaded.ok) return printProblems(loaded);
   const settings = variant.settingsOf(loaded.settings);
-  const workers = variant === AS_CONFIGURED ? workersOf(settings) : 1;
-  const log = createLog(settings.logging.logLevel, { isShared: workers > 1 });
+  const crew = variant === AS_CONFIGURED ? workersFor(settings.server.workers, readMachine()) : ALONE;
+  const log = createLog(settings.logging.logLevel, { isShared: crew.most > 1 });
   const started =
-    workers > 1
-      ? await startWorkers(settings, log, { workers, config, file: loaded.file })
+    crew.most > 1
+      ? await startWorkers(settings, log, { crew, config, file: loaded.file })
       : await startOrExplain(settings, log, variant);
   if (typeof started === "string") {
     process.stderr.write(TEXT.cannotStart(started));
@@ -96,7 +96,7 @@ async function serveFrom(config: Flags, variant: ServeVariant = AS_CONFIGURED): 
   const found = settings.server.isLocalDiscovered && variant === AS_CONFIGURED ? await foundLines(settings, app) : [];
   const shown = { ...app, firstKey: app.firstKey ?? madeKey, isFirstStart: app.firstKey !== null };
   const readyMs = performance.now() - startedAtMs;
-  const screen = banner({ app: shown, settings, workers, readyMs, notes: [...variant.notes, ...found] });
+  const screen = banner({ app: shown, settings, crew, readyMs, notes: [...variant.notes, ...found] });
   // Nobody needs it once the gateway stops, but a new key is shown here and nowhere else.
   if (!isStopping || shown.firstKey !== null) log.print(screen);
   for (const { place, message } of loaded.warnings) log.warn({ event: "config.warning", place }, message);
@@ -139,24 +139,16 @@ async function startOrExplain(
   }
 }
 
-function workersOf({ server }: Settings): number {
-  return workersFor(server.workers, readMachine());
-}
-
 /** A worker reads the same configuration from the same places. */
 async function startWorkers(
   settings: Settings,
   log: ProcessLog,
-  {
-    workers: count,
-    config,
-    file,
-  }: { readonly workers: number; readonly config: Flags; readonly file: FileText | null },
+  { crew, config, file }: { readonly crew: Crew; readonly config: Flags; readonly file: FileText | null },
 ): Promise<Started | string> {
   const args = Object.entries(config).map(([name, value]) => `--${name}=${value}`);
   const program = fileURLToPath(new URL("./worker-process.mjs", import.meta.url));
   try {
-    return { app: await startPrimary(settings, log, { count, program, args, file }), madeKey: null };
+    return { app: await startPrimary(settings, log, { crew, program, args, file }), madeKey: null };
   } catch (error) {
     return error instanceof StartFailed ? error.message : explainStart(error as NodeJS.ErrnoException, settings);
   }
@@ -210,20 +202,21 @@ interface BannerInput {
     readonly isFirstStart: boolean;
   };
   readonly settings: Settings;
-  readonly workers: number;
+  readonly crew: Crew;
   readonly readyMs: number;
   /** Lines under the providers. */
   readonly notes?: readonly string[];
 }
 
 /** The first screen: where it is, what it uses, the first key, and one command that works as pasted. */
-function banner({ app, settings, workers, readyMs, notes = [] }: BannerInput): string {
+function banner({ app, settings, crew, readyMs, notes = [] }: BannerInput): string {
   const store = storeName(settings.database);
-  const crew = workers === 1 ? "" : `   workers ${workers}`;
+  const { least, most } = crew;
+  const workers = most === 1 ? "" : `   workers ${least === most ? most : `${least} to ${most}`}`;
   const key = app.firstKey ?? "$SWITCHYARD_KEY";
   const lines = [
     "",
-    `  switchyard ${VERSION}   node ${process.versions.node}   store ${store}${crew}   ready in ${seconds(readyMs)}`,
+    `  switchyard ${VERSION}   node ${process.versions.node}   store ${store}${workers}   ready in ${seconds(readyMs)}`,
     "",
     `  Base URL    ${app.publicUrl}/v1`,
     ...(app.publicUrl === app.url ? [] : [`  Listening   ${app.url}`]),

@@ -30,10 +30,12 @@ export const dialectChanges: Reader<Partial<Dialect>> = shape({
   thinking: oneOf(THINKING),
   thinkingOff: oneOf(THINKING_OFF),
   takesForcedTools: truth,
+  takesSearchOptions: truth,
   bindsThinking: truth,
   takesPrefill: truth,
   takesSystemInMiddle: truth,
   takesOutputFormat: truth,
+  refusesBetas: listOf(text({ test: (value) => /^[\w.-]{1,100}$/.test(value), expected: "the name of a beta" })),
   takesFormatWithTools: truth,
 });
 

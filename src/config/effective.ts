@@ -48,7 +48,7 @@ export function settle(base: Base, document: Located | null, report: Report, wei
     providers.map(({ provider }) => provider),
     { server: values.server, file: document, report },
   );
-  const { catalog: rows, baseline, markup, unsureTier, hostOrder } = values.catalog;
+  const { catalog: rows, baseline, markup, unsureTier, hostOrder, serviceTier } = values.catalog;
   const built = buildCatalog({
     builtin,
     isBuiltinUsed: rows === "builtin",
@@ -60,6 +60,7 @@ export function settle(base: Base, document: Located | null, report: Report, wei
     markupPpm: markup,
     unsureTier,
     hostOrder,
+    serviceTier,
     supportedKinds,
     ...(weights === undefined ? {} : { weights }),
   });
@@ -96,8 +97,9 @@ export function createConfiguration(base: Base, { weights }: Catalog, known: rea
       const isNew = ({ place, message }: Problem) =>
         !known.some((each) => each.place === place && each.message === message);
       const options = showOptions({ ...base, file: document, overlay: located });
-      const { routing, logging } = values;
-      return { ok: true, catalog, routing, logging, options, warnings: report.warnings.filter(isNew) };
+      const { routing, billing, limits, logging, errors, responses, prices, alerts } = values;
+      const live = { catalog, routing, billing, limits, logging, errors, responses, prices, alerts };
+      return { ok: true, ...live, options, warnings: report.warnings.filter(isNew) };
     },
   };
 }

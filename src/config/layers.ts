@@ -52,9 +52,19 @@ function showOption(name: string, option: Option<unknown>, layers: Omit<Layers, 
   return {
     ...{ name, path, env, flag, isSecret, isLive, help },
     value: isSecret ? null : text,
+    default: shownDefault,
+    kind: kindOf(option),
+    words: option.read.words ?? [],
     origin: strongest?.origin ?? "default",
     place: strongest?.node.place ?? null,
   };
+}
+
+function kindOf({ default: usual, read }: Option<unknown>): ShownOption["kind"] {
+  if (read.words !== undefined) return "choice";
+  if (typeof usual === "boolean") return "switch";
+  if (typeof usual === "number") return "number";
+  return Array.isArray(usual) ? "list" : "text";
 }
 
 /** A value as people wrote it. */

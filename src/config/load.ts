@@ -17,6 +17,7 @@ import { type Located, nodeAt } from "./located.ts";
 import { checkMailServer } from "./options/alerts.ts";
 import { checkWebhooks } from "./options/cascade.ts";
 import { readIdentityProviders } from "./options/identity-providers.ts";
+import { checkSearch } from "./options/search.ts";
 import { LAME_DUCK_SECONDS } from "./options/server.ts";
 import { OPTIONS, type OptionValues, optionRows } from "./options/table.ts";
 import { forgiveUnused, tracingOf } from "./options/traces.ts";
@@ -59,6 +60,7 @@ export function load(input: ConfigInput): Loaded {
   forgiveUnused(values.tracing, report);
   const identityProviders = readIdentityProviders(file, values, report);
   checkWebhooks(values.cascade, report);
+  checkSearch(values.search, report);
   checkMailServer(values.alerts, report);
   if (report.problems.length > 0 || catalog === null) return { ok: false, problems: report.problems };
   const options = showOptions({ flags, environment, file });
@@ -158,8 +160,10 @@ function settingsOf(values: OptionValues, catalog: Catalog, cwd: string): Omit<S
     logging,
     errors,
     responses,
+    files,
     prices,
     cascade,
+    search,
     alerts,
     tracing,
   } = values;
@@ -172,7 +176,7 @@ function settingsOf(values: OptionValues, catalog: Catalog, cwd: string): Omit<S
   return {
     server: { ...server, lameDuckSeconds, workers },
     ...{ database, dataDir, redis: store.redis, secret: store.secret },
-    ...{ routing, billing, limits, health, logging, errors, responses, prices, cascade, alerts },
+    ...{ routing, billing, limits, health, logging, errors, responses, files, prices, cascade, search, alerts },
     tracing: tracingOf(tracing),
     catalog,
   };

@@ -56,6 +56,7 @@ const readRow = shape(
     vendor: text(),
     tier: oneOf(TIERS),
     provisional: oneOf(PROVISIONAL_USES),
+    hostOf: text(),
     tokenizer: shape({ factor: number({ min: 0.1, max: 10 }), asOf: day, source: text() }, ["factor"]) as Reader<
       ModelRow["tokenizer"] & object
     >,

@@ -271,13 +271,17 @@ function usualUrlOf(
 ): string | undefined {
   if (kind?.usualUrl?.includes("{region}") !== true) return kind?.usualUrl;
   if (region === undefined) return undefined;
-  // Google's global endpoint has no region before its name.
-  const host = region === "global" ? VERTEX_HOST : `${region}-${VERTEX_HOST}`;
+  const host = VERTEX_HOSTS[region] ?? `${region}-${VERTEX_HOSTS.global}`;
   const named = kind.usualUrl.replace("{region}", region).replace("{host}", host);
   return project === undefined && named.includes("{project}") ? undefined : named.replace("{project}", project ?? "");
 }
 
-const VERTEX_HOST = "aiplatform.googleapis.com";
+/** Google's addresses that are not those of one region. Read 2026-11-19: docs.cloud.google.com, "Claude models". */
+const VERTEX_HOSTS: Readonly<Record<string, string>> = {
+  global: "aiplatform.googleapis.com",
+  us: "aiplatform.us.rep.googleapis.com",
+  eu: "aiplatform.eu.rep.googleapis.com",
+};
 
 function missingAddress({ usualUrl, signInFields = [] }: ProviderKind): string {
   if (usualUrl === undefined) return "baseUrl";

@@ -7,8 +7,12 @@ import type { Located } from "./located.ts";
 import { hostKind } from "./network.ts";
 import type { Report } from "./report.ts";
 
-/** Undefined means that a problem was reported. */
-export type Reader<T> = (node: Located, report: Report) => T | undefined;
+export interface Reader<T> {
+  /** Undefined means that a problem was reported. */
+  (node: Located, report: Report): T | undefined;
+  /** The words that are accepted, where they can be listed. */
+  readonly words?: readonly string[];
+}
 
 interface TextRule {
   readonly test: (text: string) => boolean;
@@ -47,12 +51,13 @@ export function number(rule: NumberRule): Reader<number> {
 
 /** Words in any case; a word that is none of them gets the nearest one as a suggestion. */
 export function oneOf<const T extends string>(words: readonly T[]): Reader<T> {
-  return (node, report) => {
+  const read = (node: Located, report: Report): T | undefined => {
     const given = node.kind === "scalar" ? String(node.value) : "";
     const found = words.find((word) => word.toLowerCase() === given.toLowerCase());
     if (found !== undefined) return found;
     return reject(node, report, `one of ${words.join(", ")}`, nearest(given, words));
   };
+  return Object.assign(read, { words });
 }
 
 const TRUE_WORDS = new Set(["1", "true", "yes", "on"]);
@@ -156,11 +161,17 @@ function itemsOf(node: Located): readonly Located[] | null {
 
 const WORKERS_MAX = 256;
 
-export function workerCount(node: Located, report: Report): number | "auto" | undefined {
-  if (node.kind === "scalar" && String(node.value).toLowerCase() === "auto") return "auto";
-  const value = numberOf(node);
-  const isGood = value !== null && value >= 1 && value <= WORKERS_MAX && Number.isInteger(value);
-  return isGood ? value : reject(node, report, `auto or a whole number from 1 to ${WORKERS_MAX}`);
+/** A number of workers, or the least and the most, such as `1-8`. */
+export type WorkerCount = number | "auto" | `${number}-${number}`;
+
+export function workerCount(node: Located, report: Report): WorkerCount | undefined {
+  const text = node.kind === "scalar" ? String(node.value).toLowerCase() : "";
+  if (text === "auto") return "auto";
+  const [, least = text, most = least] = /^(\d+)-(\d+)$/.exec(text) ?? [];
+  const isCount = (value: number): boolean => value >= 1 && value <= WORKERS_MAX && Number.isInteger(value);
+  if (least === "" || !isCount(Number(least)) || !isCount(Number(most)) || Number(least) > Number(most))
+    return reject(node, report, `auto, a whole number from 1 to ${WORKERS_MAX}, or two as in 1-8`);
+  return least === most ? Number(least) : `${Number(least)}-${Number(most)}`;
 }
 
 /** `sqlite:PATH` or a PostgreSQL address. Never shown, since it may hold a password. */

@@ -40,7 +40,7 @@ Switchyard runs without any configuration. It then listens on \`http://127.0.0.1
 Settings come from five places, weakest first:
 
 1. the default
-2. [changes at run time](#changes-at-run-time): providers, models, chains and routing rules
+2. [changes at run time](#changes-at-run-time): providers, models, chains, and the options that say so below
 3. \`switchyard.yaml\` in the working folder, or the file named by \`--config\` or \`SWITCHYARD_CONFIG\`
 4. the environment; an empty variable counts as unset
 5. a flag
@@ -78,6 +78,7 @@ const MODELS = `## Models and tiers
 | \`bfcl\` | none | function-calling scores in percent |
 | \`tier\` | the lowest tier whose chain lists it, else STANDARD | where it belongs |
 | \`provisional\` | none | \`named\` or \`chain\`: marks a model that nobody has proven yet. With \`chain\` it is last in the chain of its tier |
+| \`hostOf\` | none | with \`provisional\`: the known model that this is a host of. It is used while that has no other |
 | \`name\`, \`vendor\`, \`dialect\` | | how it is shown, and how it differs from its provider's dialect |
 | \`regions\`, \`zeroRetention\` | those of the provider | the same for this host alone |
 | \`region\`, \`dataPolicy\` | none | where requests are answered and what becomes of their content, in your words; shown with the model |
@@ -134,7 +135,7 @@ tiersWithTools:
 
 const RUN_TIME = `## Changes at run time
 
-Providers, models, tiers and routing rules can change while the gateway runs, through \`/api\`, the command line and the dashboard. They have the keys of the file and pass its checks.
+Providers, models, tiers and the options marked above can change while the gateway runs, through \`/api\`, the command line and the dashboard. They have the keys of the file and pass its checks.
 
 \`\`\`bash
 curl -X POST http://127.0.0.1:8787/api/providers -H "Authorization: Bearer $SWITCHYARD_ADMIN_TOKEN" \\
@@ -142,6 +143,7 @@ curl -X POST http://127.0.0.1:8787/api/providers -H "Authorization: Bearer $SWIT
 \`\`\`
 
 - Every process serves with a change within five seconds. Running requests finish with what they began with.
+- Options: \`PATCH /api/settings\`, the command \`settings set\`, or the page Settings. Their history and a way back are beside them.
 - What the file, the environment or a flag sets is locked. \`GET /api/configuration\` lists it with its place.
 - Each change is a version with its author, time and note. \`GET /api/versions\` lists them, and \`POST /api/versions/{n}/rollback\` publishes an older one again.
 - \`PUT /api/chains\` sets \`chains\` and \`chainsWithTools\`. A tier that is set in \`chains\` alone loses its built-in chain for tools.
@@ -156,7 +158,7 @@ curl -X POST http://127.0.0.1:8787/api/providers -H "Authorization: Bearer $SWIT
 A provider that would leave no model to route to is refused. Add it together with its \`models\`.`;
 
 function optionTable(): string {
-  const head = "| in the file | variable | flag | default | meaning |\n|---|---|---|---|---|";
+  const head = "| in the file | variable | flag | default | run time | meaning |\n|---|---|---|---|---|---|";
   return [head, ...optionRows().map(optionLine)].join("\n");
 }
 
@@ -164,7 +166,7 @@ function optionLine(row: Option<unknown>): string {
   const variable = row.env === null ? "" : `\`${row.env}\`${row.isSecret ? " (secret)" : ""}`;
   const flag = row.flag === null ? "" : `\`--${row.flag}\``;
   const path = row.path === null ? "" : `\`${row.path}\``;
-  return `| ${[path, variable, flag, row.shownDefault, row.help].join(" | ")} |`;
+  return `| ${[path, variable, flag, row.shownDefault, row.isLive ? "yes" : "", row.help].join(" | ")} |`;
 }
 
 function providerTable(builtin: Builtin): string {
@@ -181,7 +183,7 @@ function entriesText(): string {
 
 | key of a provider | default | meaning |
 |---|---|---|
-| \`kind\` | of the built-in name | \`openai\` (chat-completions), \`azure\`, \`ollama\`, \`responses\` (OpenAI's Responses API), \`anthropic\`, \`gemini\`, a [cloud](../operate/clouds.md) (\`bedrock\`, \`bedrock-anthropic\`, \`vertex\`) or \`sandbox\` |
+| \`kind\` | of the built-in name | \`openai\` (chat-completions), \`azure\`, \`ollama\`, \`responses\` (OpenAI's Responses API), \`anthropic\`, \`gemini\`, a [cloud](../operate/clouds.md) (\`bedrock\`, \`bedrock-anthropic\`, \`bedrock-converse\`, \`vertex\`, \`vertex-anthropic\`, \`azure-anthropic\`) or \`sandbox\` |
 | \`baseUrl\` | of the built-in name; \`http://127.0.0.1:11434\` for \`kind: ollama\` | its address; the sandbox has none |
 | \`apiVersion\` | none | \`kind: azure\` only: calls \`/openai/deployments/…\` with this \`api-version\`, instead of \`/openai/v1\` |
 | \`deployments\` | as the models are called | \`kind: azure\` only: names of deployments by model, such as \`{ gpt-4.1: prod }\`. The provider then serves these models of the catalogue and no others |
@@ -212,9 +214,11 @@ A server of your own gets requests unchanged, unless \`dialect\` says otherwise:
 | \`thinking\` (\`kind: gemini\`) | \`level\`, \`budget\`, \`none\` |
 | \`thinkingOff\` (\`kind: anthropic\`) | \`disabled\`, \`between_tools\`: what switches thinking off |
 | \`takesForcedTools\` | \`true\` or \`false\`: whether a tool can be forced |
+| \`takesSearchOptions\` | \`true\` or \`false\`: whether \`web_search_options\` of chat completions make it search |
 | \`bindsThinking\` (\`kind: anthropic\`) | \`true\` or \`false\`: whether another model or key refuses the thinking of earlier turns |
 | \`takesPrefill\` (\`kind: anthropic\`, \`gemini\`) | \`true\` or \`false\` |
 | \`takesSystemInMiddle\`, \`takesOutputFormat\` (\`kind: anthropic\`) | \`true\` or \`false\` |
+| \`refusesBetas\` (\`kind: anthropic\`) | values of \`anthropic-beta\` that it refuses |
 | \`takesFormatWithTools\` (\`kind: gemini\`) | \`true\` or \`false\` |`;
 }
 

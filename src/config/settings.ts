@@ -6,6 +6,7 @@ import type { Overlay } from "../core/overlay.ts";
 import type { IdentityProvider } from "../core/people.ts";
 import type { OptionValues } from "./options/table.ts";
 import type { Tracing } from "./options/traces.ts";
+import type { WorkerCount } from "./readers.ts";
 import type { Problem } from "./report.ts";
 
 /**
@@ -15,12 +16,23 @@ import type { Problem } from "./report.ts";
 export interface Settings
   extends Pick<
     OptionValues,
-    "routing" | "billing" | "limits" | "health" | "logging" | "errors" | "responses" | "prices" | "cascade" | "alerts"
+    | "routing"
+    | "billing"
+    | "limits"
+    | "health"
+    | "logging"
+    | "errors"
+    | "responses"
+    | "files"
+    | "prices"
+    | "cascade"
+    | "search"
+    | "alerts"
   > {
   readonly server: Omit<OptionValues["server"], "lameDuckSeconds" | "workers"> & {
     /** Settled: the default depends on the database. */
     readonly lameDuckSeconds: number;
-    readonly workers: number | "auto";
+    readonly workers: WorkerCount;
   };
   /** `sqlite:PATH` (absolute) or `postgres://…`. */
   readonly database: string;
@@ -49,6 +61,11 @@ export interface ShownOption {
   readonly flag: string | null;
   /** The value as text; null for a secret. */
   readonly value: string | null;
+  /** The default in words. */
+  readonly default: string;
+  readonly kind: "switch" | "number" | "list" | "choice" | "text";
+  /** The words that a choice may be. */
+  readonly words: readonly string[];
   readonly isSecret: boolean;
   readonly origin: "default" | "version" | "file" | "environment" | "flag";
   /** File, line and column, the variable, or the flag; null for a default. Of a version, the path. */
@@ -75,8 +92,14 @@ export type Checked =
     } & LiveSettings)
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
+/** Sections with options that a version can set. Their other options stay as they were at the start. */
+type LiveSection = "routing" | "billing" | "limits" | "logging" | "errors" | "responses" | "prices" | "alerts";
+
 /** Settings that can change while the process runs. */
-export type LiveSettings = Pick<Settings, "catalog" | "routing" | "logging">;
+export type LiveSettings = Pick<Settings, "catalog" | LiveSection>;
+
+/** Settings that stay as they were at the start. `limits` has options of both kinds. */
+export type FixedSettings = Omit<Settings, "catalog" | Exclude<LiveSection, "limits">>;
 
 /** The configuration of a process, for documents that come later. */
 export interface Configuration {

@@ -2,6 +2,7 @@
 
 import type { Constraints } from "./decision.ts";
 import type { NanoUsd } from "./money.ts";
+import type { Residency } from "./requests/controls.ts";
 import type { Tier } from "./tiers.ts";
 
 /** Ways to bill: an empty balance refuses requests (`prepaid`), or a grant covers each charge (`metered`). */
@@ -71,10 +72,12 @@ export interface ProfileStore {
 }
 
 /** Bounds of a team for the requests of its keys. A team inside another is bound by both. */
-export interface TeamBounds {
+interface TeamBounds {
   /** Names of models; null allows all. */
   readonly allowedModels: readonly string[] | null;
   readonly tierCeiling: Tier | null;
+  /** Required of every host; null requires nothing. */
+  readonly requires: Residency | null;
 }
 
 export interface Team extends TeamBounds {

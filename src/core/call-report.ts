@@ -3,7 +3,7 @@
 
 import type { Usage } from "./chat.ts";
 import type { Decision } from "./decision.ts";
-import type { NanoUsd } from "./money.ts";
+import type { NanoUsd, ServiceTier } from "./money.ts";
 import type { CascadeStep } from "./requests/cascade.ts";
 import type { Note } from "./requests/notes.ts";
 import type { CostRecord } from "./requests/records.ts";
@@ -57,6 +57,8 @@ export interface AttemptReport {
   readonly droppedFields: readonly string[];
   /** Everything that was changed or left out for this model. */
   readonly conversions: readonly Note[];
+  /** The service tier with a price of its own that the provider was asked for; absent for the usual one. */
+  readonly serviceTier?: ServiceTier;
   /** On the monotonic clock (`performance.now()`); for a stream, until its first content. */
   readonly beganAt: number;
   readonly endedAt: number;

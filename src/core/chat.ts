@@ -4,6 +4,7 @@
 import { isAscii, isUtf8, transcode } from "node:buffer";
 import type { AskedServiceTier, ServiceTier, TokenBuckets, Unit } from "./money.ts";
 import type { Effort } from "./requests/effort.ts";
+import type { SearchBounds } from "./search/web-search.ts";
 
 export const ROLES = ["system", "developer", "user", "assistant", "tool", "function"] as const;
 
@@ -71,10 +72,14 @@ export interface ChatRequest {
   readonly choiceCount: number;
   /** The thinking that the client asks for: an effort, or `own` for another wish. Absent where it leaves it to us. */
   readonly effort?: Effort | "own";
-  /** The service tier that the client asks its provider for. Absent where it leaves that to the provider. */
+  /** The service tier to ask providers for. Absent where nobody wants a certain one. */
   readonly serviceTier?: AskedServiceTier;
+  /** The service tier is that of the profile or the configuration. A host without it is no change for the client. */
+  readonly isTierByDefault?: true;
   /** The most searches that the hold covers, where the provider may search by itself; absent for none. */
   readonly searches?: number;
+  /** Set where the gateway searches for hosts that do not. */
+  readonly ownSearches?: SearchBounds;
 }
 
 /** Tells whether the model must call a tool, one of several or a certain one, as clients of any format say it. */
@@ -98,6 +103,14 @@ export function searchesHeld(limit: unknown): number {
   return isLimit ? Math.min(limit, SEARCHES_HELD_MAX) : SEARCHES_HELD;
 }
 
+export interface OwnSearches {
+  readonly count: number;
+  readonly rate: number;
+  readonly rounds: number;
+  /** Pages that the gateway fetched; absent for none. */
+  readonly fetched?: { readonly count: number; readonly rate: number };
+}
+
 /** The tokens an answer used, as its provider counted them. Every format's counts are read into this shape. */
 export interface Usage {
   readonly buckets: TokenBuckets;
@@ -109,8 +122,14 @@ export interface Usage {
   readonly parts?: UsageParts;
   /** Images that were made, by size and quality. */
   readonly images?: Readonly<Record<string, number>>;
+  /** Searches that the gateway ran, and the calls of the model around them; absent where it ran none. */
+  readonly ownSearches?: OwnSearches;
+  /** The longest prompt of several calls, which says which band counts. */
+  readonly longestPrompt?: number;
   /** The service tier that the provider says it answered with; absent for the usual one. */
   readonly serviceTier?: ServiceTier;
+  /** Says that the provider named its tier, be it the usual one. */
+  readonly isTierTold?: true;
   /** The counts in the internal shape, with whatever else the provider counted; absent where the buckets are all. */
   readonly reported?: Readonly<Record<string, unknown>>;
 }

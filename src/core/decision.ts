@@ -7,6 +7,7 @@ import {
   type AskedValues,
   PROFILE_CONTROLS,
   REQUEST_CONTROLS,
+  type Residency,
   type ROUTING_PROFILES,
   type RuleValues,
   unsetValues,
@@ -35,12 +36,17 @@ export interface Controls extends AskedValues {
   readonly model: string | null;
   /** Fields that look like controls and are none, as a typo makes them. Absent where there are none. */
   readonly unknown?: readonly string[];
+  /** Requirements in the words of another gateway. They hold beside the others. */
+  readonly required?: readonly Residency[];
 }
 
 export const NO_CONTROLS = { ...unsetValues(REQUEST_CONTROLS), model: null } as unknown as Controls;
 
 /** The saved constraints that a key's profile puts on every request made with it. */
-export type Constraints = RuleValues;
+export interface Constraints extends RuleValues {
+  /** Requirements of further scopes, the key and its teams. All of them hold. */
+  readonly required?: readonly Residency[];
+}
 
 export const NO_CONSTRAINTS = unsetValues(PROFILE_CONTROLS) as unknown as Constraints;
 

@@ -24,6 +24,14 @@ export const LOG_EVENTS = {
     meaning: "A shadow sample could not be made or stored. The client had its answer before, and nothing was charged.",
   },
   "attempt.failed": { level: "warn", meaning: "A model failed. The next one of the chain is tried." },
+  "search.failed": {
+    level: "warn",
+    meaning: "The search provider did not answer a search, or with an error. The model goes on without it.",
+  },
+  "fetch.failed": {
+    level: "warn",
+    meaning: "A page that a model asked for could not be read. The model goes on without it.",
+  },
   "cascade.webhook_failed": {
     level: "warn",
     meaning: "A webhook could not be asked about an answer of a cascade. The answer counts as failed.",
@@ -149,6 +157,12 @@ export const LOG_EVENTS = {
     meaning: "Background responses of a process that died have been marked as failed.",
   },
   "responses.pruned": { level: "info", meaning: "Responses and conversations older than the retention were deleted." },
+  "batches.failed": {
+    level: "warn",
+    meaning: "A step of a batch failed, for instance because the database is away. It is tried again.",
+  },
+  "files.pruned": { level: "info", meaning: "Files that have expired were deleted." },
+  "files.prune_failed": { level: "warn", meaning: "Expired files could not be deleted. It is tried again." },
   "responses.prune_failed": { level: "warn", meaning: "Old responses could not be deleted. It is tried again." },
   "responses.trimmed": { level: "info", meaning: "The oldest responses of an account over its size were deleted." },
   "responses.upkeep_failed": { level: "warn", meaning: "Upkeep of stored responses could not run. It is tried again." },

@@ -2,6 +2,7 @@
 
 import type { Page } from "./accounts.ts";
 import type { KeySpend } from "./ledger.ts";
+import type { Residency } from "./requests/controls.ts";
 
 export interface KeyRecord {
   readonly id: string;
@@ -16,10 +17,14 @@ export interface KeyRecord {
   readonly teamId: string | null;
   /** The user that it belongs to; null for the key of a service. */
   readonly memberId: string | null;
+  /** Required of every host, beside what its profile and its teams require; null requires nothing. */
+  readonly requires: Residency | null;
   readonly requestsPerMinute: number | null;
   readonly spendLimitNano: bigint | null;
   /** Period after which the spend counts from zero again. */
   readonly spendReset: SpendReset;
+  /** The key that its spending counts under: itself, or the first of those that it replaced. */
+  readonly spendKeyId: string;
   readonly expiresAtMs: number | null;
   readonly revokedAtMs: number | null;
   readonly lastUsedAtMs: number | null;
@@ -30,7 +35,15 @@ export interface KeyRecord {
 export type KeyChange = Partial<
   Pick<
     KeyRecord,
-    "name" | "profileId" | "teamId" | "memberId" | "requestsPerMinute" | "spendLimitNano" | "spendReset" | "expiresAtMs"
+    | "name"
+    | "profileId"
+    | "teamId"
+    | "memberId"
+    | "requires"
+    | "requestsPerMinute"
+    | "spendLimitNano"
+    | "spendReset"
+    | "expiresAtMs"
   >
 >;
 

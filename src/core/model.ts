@@ -13,8 +13,16 @@ export const PROVIDER_ID = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
  * Endpoints other than chat. A model that has one of these among its capabilities serves that endpoint alone: it is asked
  * for by name and never routed to.
  */
-export const ENDPOINTS = ["embeddings", "rerank", "moderation"] as const;
+export const ENDPOINTS = ["embeddings", "rerank", "moderation", "images", "speech", "transcription"] as const;
 export type Endpoint = (typeof ENDPOINTS)[number];
+
+/** Endpoints whose models write tokens, so that the most of them counts. */
+const WRITING: ReadonlySet<Endpoint> = new Set(["images", "speech", "transcription"]);
+
+/** Says that answers of the endpoint have output tokens, as those of chat do. */
+export function writesTokens(endpoint: Endpoint | null): boolean {
+  return endpoint === null || WRITING.has(endpoint);
+}
 
 export const TOOL_SCENARIOS = ["single", "parallel", "multi_turn", "web_search", "memory", "optional"] as const;
 export type ToolScenario = (typeof TOOL_SCENARIOS)[number];
@@ -56,6 +64,8 @@ interface CrossFormatDialect {
   readonly thinkingOff: "disabled" | "between_tools";
   /** Says whether a tool can be forced, by name or any; true when left out. */
   readonly takesForcedTools: boolean;
+  /** Chat-completions: whether the host searches the web where a request has `web_search_options`. */
+  readonly takesSearchOptions: boolean;
   /** Messages format: whether thinking is taken back only by the model and the account that wrote it. */
   readonly bindsThinking: boolean;
   /** Messages and Gemini: whether the last message may be the beginning of the answer. */
@@ -64,6 +74,10 @@ interface CrossFormatDialect {
   readonly takesSystemInMiddle: boolean;
   /** Messages format: whether `output_config.format` is known. */
   readonly takesOutputFormat: boolean;
+  /** Messages format: the version that stands in the body where the model stands in the path, as Google has it. */
+  readonly versionInBody: string;
+  /** Messages format: values of `anthropic-beta` that the host refuses. */
+  readonly refusesBetas: readonly string[];
   /** Gemini format: whether a form of the answer can be asked for together with tools. */
   readonly takesFormatWithTools: boolean;
 }
@@ -102,6 +116,8 @@ export interface ModelHost {
   readonly formats?: readonly FormatName[];
   /** The first day on which the host does not have the model any more, in UTC; absent where none is known. */
   readonly retires?: string;
+  /** Says that nobody has proven the model, or this host of it, yet: its provider lists it and a feed prices it. */
+  readonly isProvisional?: boolean;
   /** Set from that day on. Such a host is tried only where the model has no other. */
   readonly isRetired?: true;
   /** Place where requests are answered, and the treatment of their content. Only shown; absent where unknown. */
@@ -129,8 +145,6 @@ export interface HostedModel extends ModelHost {
   readonly scores: ToolScores | null;
   /** The tier it belongs to when it is asked for directly. */
   readonly tier: Tier;
-  /** Says that nobody has proven the model yet: its provider lists it and a feed prices it. */
-  readonly isProvisional?: boolean;
   /** Tokens of its tokenizer for each one of the estimate, which is made for OpenAI's; absent for as many. */
   readonly tokenFactor?: number;
   /** The host's name among those of the model: its provider, with the upstream name where that serves it twice. */
@@ -152,6 +166,8 @@ export type FormatName = string;
 interface AuthScheme {
   readonly scheme: string;
   readonly name?: string;
+  /** The service that a token is asked for, where the scheme has several. */
+  readonly resource?: string;
 }
 
 /** Facts that follow from the kind of a provider: a row of the table of kinds. */
@@ -165,6 +181,8 @@ export interface ProviderKind {
   readonly otherNames?: readonly string[];
   /** Says that the format has endpoints other than chat, such as embeddings. */
   readonly hasEndpoints?: boolean;
+  /** The endpoints other than chat that it has, where it does not have all that the format has. */
+  readonly endpoints?: readonly Endpoint[];
   /** Formats that such a provider may speak as well, with the same sign-in and framing. */
   readonly furtherFormats?: readonly FormatName[];
   readonly auth: AuthScheme;
@@ -235,6 +253,14 @@ export interface Provider extends ProviderKind {
 export function hasKey({ apiKey, headers, signIn, auth }: Provider): boolean {
   const isFound = signIn !== undefined || auth.scheme === "aws" || auth.scheme === "google";
   return isFound || apiKey !== null || Object.keys(headers).length > 0;
+}
+
+/** The format that most hosts speak. Few of them search for it. */
+const CHAT = "openai-chat";
+
+/** Tells whether a host that is asked in this format searches the web itself. */
+export function runsSearches({ dialect }: Pick<HostedModel, "dialect">, format: FormatName): boolean {
+  return format !== CHAT || dialect.takesSearchOptions === true;
 }
 
 /**

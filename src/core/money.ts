@@ -17,7 +17,7 @@ export interface Price {
 
 /** Counted units with a rate of their own, in pico-USD per unit. */
 export interface ChargedLine {
-  readonly unit: Unit | "image";
+  readonly unit: Unit | "image" | "fetch";
   readonly count: number;
   readonly rate: number;
 }
@@ -49,8 +49,9 @@ export type Unit = keyof typeof UNITS;
 export const SERVICE_TIERS = ["batch", "flex", "priority"] as const;
 export type ServiceTier = (typeof SERVICE_TIERS)[number];
 
+export const ASKED_SERVICE_TIERS = ["default", "flex", "priority"] as const;
 /** A service tier that a request can ask its provider for; `default` is the usual one. */
-export type AskedServiceTier = Exclude<ServiceTier, "batch"> | "default";
+export type AskedServiceTier = (typeof ASKED_SERVICE_TIERS)[number];
 
 /** Disjoint buckets: cached tokens are not part of `input`; reasoning is part of `output`. */
 export interface TokenBuckets {
@@ -106,10 +107,10 @@ function sharesOf({ unit, count, rate }: ChargedLine, price: Price): bigint {
   return BigInt(count) * (BigInt(rate) - BigInt(usual)) * (SHARES / BigInt(per));
 }
 
-const PER_IMAGE = { bucket: null, per: 1 } as const;
+const EACH = { bucket: null, per: 1 } as const;
 
 export function unitOf(unit: ChargedLine["unit"]): (typeof UNITS)[Unit] {
-  return unit === "image" ? PER_IMAGE : UNITS[unit];
+  return unit === "image" || unit === "fetch" ? EACH : UNITS[unit];
 }
 
 export function bucketRate(

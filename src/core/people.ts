@@ -1,5 +1,5 @@
 // People of the dashboard: users, logins, one-time links, and the identity providers that vouch for people and programs.
-// Tokens are known here by their hashes only.
+// Tokens are known here by their hashes only. At the end, people and groups as an identity provider manages them by SCIM.
 
 import type { Page } from "./accounts.ts";
 
@@ -28,6 +28,8 @@ export interface User {
   readonly passwordHash: string;
   readonly createdAtMs: number;
   readonly lastSignInAtMs: number | null;
+  /** Set while an identity provider keeps them out. */
+  readonly deactivatedAtMs: number | null;
 }
 
 /** Begins what is stored for a user without a password, who signs in with an identity provider. */
@@ -43,6 +45,8 @@ export interface UserStore {
   byId(id: string): Promise<User | null>;
   /** Lists those of one account, or of all. Without operators where `hasOperators` is false. */
   list(page: Page, only?: PeopleFilter): Promise<readonly User[]>;
+  /** Reads addresses by id, of those who are in the account. */
+  emailsOf(accountId: string, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /**
    * Never demotes the last operator, nor the last one with a password; nor the last admin of an account, where
    * `keepsAdmin`. The user as it is then; null when missing. Somebody who leaves an account leaves its teams, and keys there
@@ -212,4 +216,121 @@ export interface PendingSignInStore {
   insert(pending: PendingSignIn, nowMs: number): Promise<void>;
   /** Returns each once, whichever process asks. */
   take(stateHash: string): Promise<PendingSignIn | null>;
+}
+
+/** A token of an organisation's identity provider. Its text is stored nowhere. */
+export interface ScimToken {
+  readonly id: string;
+  readonly accountId: string;
+  readonly name: string;
+  readonly hash: string;
+  /** True for one that an operator made: operators of the organisation are people like others to it. */
+  readonly reachesOperators: boolean;
+  readonly createdAtMs: number;
+  readonly lastUsedAtMs: number | null;
+}
+
+export interface ScimTokenStore {
+  insert(token: ScimToken): Promise<void>;
+  byHash(hash: string): Promise<ScimToken | null>;
+  list(accountId: string, page: Page): Promise<readonly ScimToken[]>;
+  delete(accountId: string, id: string): Promise<boolean>;
+  touch(id: string, atMs: number): Promise<void>;
+}
+
+/** Facts that an identity provider tells about somebody and that nothing here depends on, but for the first two. */
+interface ScimProfile {
+  readonly userName: string;
+  readonly externalId: string | null;
+  readonly displayName: string | null;
+  readonly name: Readonly<Record<string, string>>;
+}
+
+export interface ScimUser {
+  readonly user: User;
+  readonly profile: ScimProfile;
+  readonly changedAtMs: number;
+  readonly groups: readonly { readonly id: string; readonly displayName: string }[];
+}
+
+/** A user as an identity provider wants them to be. */
+export interface ScimUserWish {
+  readonly email: string;
+  readonly profile: ScimProfile;
+  readonly isActive: boolean;
+}
+
+export interface ScimGroup {
+  readonly id: string;
+  readonly displayName: string;
+  readonly externalId: string | null;
+  readonly createdAtMs: number;
+  readonly changedAtMs: number;
+  readonly members: readonly { readonly id: string; readonly email: string }[];
+}
+
+export interface ScimGroupWish {
+  readonly displayName: string;
+  readonly externalId: string | null;
+  readonly memberIds: readonly string[];
+}
+
+/** Attributes that people and groups are searched by. */
+const SCIM_ATTRIBUTES = ["id", "userName", "email", "externalId", "displayName", "member"] as const;
+export type ScimSearch = Partial<Readonly<Record<(typeof SCIM_ATTRIBUTES)[number], string>>>;
+
+/** A part of a list, by place. */
+export interface ScimRange {
+  readonly offset: number;
+  readonly limit: number;
+}
+
+export interface ScimFound<Row> {
+  readonly total: number;
+  readonly rows: readonly Row[];
+}
+
+/** A wish that cannot be met. */
+export type ScimProblem = "missing" | "taken" | "last-operator" | "no-member";
+
+/** Everything is about one organisation, and without its operators where the reach leaves them out. */
+export interface ScimUserStore {
+  find(reach: PeopleFilter, search: ScimSearch, range: ScimRange): Promise<ScimFound<ScimUser>>;
+  insert(user: User, wish: ScimUserWish): Promise<ScimProblem | null>;
+  /**
+   * Reads, edits and writes in one transaction. Somebody who is no longer active loses logins, links and keys in it; the
+   * same keys come back with them.
+   */
+  update(reach: PeopleFilter, id: string, edit: ScimEdit<ScimUser, ScimUserWish>): Promise<ScimProblem | null>;
+  delete(reach: PeopleFilter, id: string, atMs: number): Promise<ScimProblem | null>;
+  /** Names of people who are gone, in lower case, by account. */
+  endedNames(): Promise<ReadonlyMap<string, ReadonlySet<string>>>;
+}
+
+export interface ScimEdit<Row, Wish> {
+  readonly atMs: number;
+  /** Throws to change nothing. */
+  edit(current: Row): Wish;
+}
+
+/** Each write also gives the people concerned what their groups give, in the same transaction. */
+export interface ScimGroupStore {
+  find(reach: PeopleFilter, search: ScimSearch, range: ScimRange): Promise<ScimFound<ScimGroup>>;
+  insert(
+    reach: PeopleFilter,
+    group: ScimGroupWish & { readonly id: string },
+    give: ScimGiving,
+  ): Promise<ScimProblem | null>;
+  update(
+    reach: PeopleFilter,
+    id: string,
+    edit: ScimEdit<ScimGroup, ScimGroupWish> & ScimGiving,
+  ): Promise<ScimProblem | null>;
+  delete(reach: PeopleFilter, id: string, give: ScimGiving): Promise<ScimProblem | null>;
+}
+
+export interface ScimGiving {
+  readonly atMs: number;
+  /** Says what somebody in these groups gets; groups are told by name and by the identity provider's id. */
+  grantOf(user: User, groups: readonly string[]): UserGrant;
 }

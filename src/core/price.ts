@@ -78,10 +78,13 @@ export function isSamePrice(one: RateCard | null, other: RateCard | null): boole
 
 /** The price of a request that used this. */
 export function priceOf(card: RateCard, usage: PricedUsage): Price {
-  const rates = ratesFor(card, promptTokens(usage.buckets), usage.serviceTier);
+  const rates = ratesFor(card, usage.longestPrompt ?? promptTokens(usage.buckets), usage.serviceTier);
   const { input, output, cacheRead, cacheWrite } = rates;
-  const lines = linesOf(rates, usage);
-  return { input, output, cacheRead, cacheWrite, ...(lines.length === 0 ? {} : { lines }) };
+  const own = linesOf(rates, usage);
+  const lines = usage.ownSearches === undefined ? own : [...own, ...ownSearchLines(usage)];
+  return lines.length === 0
+    ? { input, output, cacheRead, cacheWrite }
+    : { input, output, cacheRead, cacheWrite, lines };
 }
 
 /** The rates for a prompt of this length. Everything in a request is charged at one band. */
@@ -108,13 +111,15 @@ const ALL_UNITS = Object.entries(UNITS) as readonly [Unit, (typeof UNITS)[Unit]]
 /** Counts with a rate of their own. Tokens of a bucket are taken in the order of the units. */
 function linesOf(rates: Rates, usage: PricedUsage): readonly ChargedLine[] {
   const { buckets, longCacheWrite = 0, reasoning = 0, parts, images } = usage;
-  if (rates.own === undefined && rates.images === undefined && longCacheWrite === 0) return NO_LINES;
-  const told: Partial<Record<Unit, number>> = { request: 1, ...parts, cacheWriteLong: longCacheWrite, reasoning };
+  const isPlain = parts === undefined && images === undefined && reasoning === 0 && rates.own?.request === undefined;
+  if (longCacheWrite === 0 && (isPlain || (rates.own === undefined && rates.images === undefined))) return NO_LINES;
+  const request = usage.ownSearches?.rounds ?? 1;
+  const told: Partial<Record<Unit, number>> = { request, ...parts, cacheWriteLong: longCacheWrite, reasoning };
   const left = { ...buckets };
   const lines: ChargedLine[] = [];
   for (const [unit, { bucket }] of ALL_UNITS) {
     const all = told[unit] ?? 0;
-    if (all === 0) continue;
+    if (!(all > 0)) continue;
     const count = bucket === null ? all : Math.min(all, left[bucket]);
     if (bucket !== null) left[bucket] -= count;
     const rate = count > 0 ? rateOf(rates, unit) : undefined;
@@ -127,6 +132,17 @@ function linesOf(rates: Rates, usage: PricedUsage): readonly ChargedLine[] {
   return lines;
 }
 
+/** Searches of the gateway, and pages it fetched, cost the same at every model. */
+function ownSearchLines({ ownSearches }: PricedUsage): readonly ChargedLine[] {
+  if (ownSearches === undefined) return NO_LINES;
+  const { count, rate, fetched = { count: 0, rate: 0 } } = ownSearches;
+  const lines: readonly ChargedLine[] = [
+    { unit: "search", count, rate },
+    { unit: "fetch", ...fetched },
+  ];
+  return lines.filter((line) => line.count > 0 && line.rate > 0);
+}
+
 /** Undefined where the unit costs what its bucket costs, or nothing. */
 function rateOf(rates: Rates, unit: Unit): number | undefined {
   return rates.own?.[unit] ?? (unit === "cacheWriteLong" ? longCacheWritePrice(rates) : undefined);
@@ -134,8 +150,23 @@ function rateOf(rates: Rates, unit: Unit): number | undefined {
 
 /** The rate of exactly this kind, else of its size or quality, else of any. An unknown kind costs as much as the dearest. */
 function imageRate({ images = {} }: Rates, kind: string): number | undefined {
-  const named = [kind, ...kind.split("/"), "any"].map((name) => images[name]).find((rate) => rate !== undefined);
-  return named ?? (Object.keys(images).length === 0 ? undefined : Math.max(...Object.values(images)));
+  const named = [kind, ...kind.split("/"), "any"].find((name) => Object.hasOwn(images, name));
+  if (named !== undefined) return images[named];
+  return Object.keys(images).length === 0 ? undefined : Math.max(...Object.values(images));
+}
+
+const SIZE = /^\d+x\d+$/;
+
+/** A provider chooses what is left to it, and answers with its choice. */
+function dearestImage({ images = {} }: Rates, kind: string): number {
+  if (Object.hasOwn(images, kind)) return images[kind] ?? 0;
+  const asked = kind.split("/");
+  const isLeft = (word: string): boolean =>
+    !asked.some((other) => other !== "auto" && SIZE.test(other) === SIZE.test(word));
+  const isPossible = (name: string): boolean =>
+    name === "any" || name.split("/").every((word) => asked.includes(word) || isLeft(word));
+  const possible = Object.keys(images).filter(isPossible);
+  return Math.max(0, ...(possible.length === 0 ? Object.keys(images) : possible).map((name) => images[name] ?? 0));
 }
 
 /** Bounds of a request: the longest prompt, and whether parts of it may have rates of their own. */
@@ -146,10 +177,18 @@ export interface Reach {
   readonly mayCacheLong: boolean;
   /** Says that the prompt has images, sound or files. */
   readonly hasMedia: boolean;
+  /** The most images that may be made, by size and quality. */
   readonly images?: Readonly<Record<string, number>>;
   /** The most searches that the provider may charge. */
   readonly searches?: number;
+  /** Calls of the model; 1 where left out. */
+  readonly rounds?: number;
+  /** The most of other units that the request can use, such as characters. */
+  readonly counted?: Readonly<Partial<Record<CountedUnit, number>>>;
 }
+
+/** Units that are counted from the request itself. Minutes are counted in milliseconds. */
+type CountedUnit = "characters" | "minute";
 
 /**
  * The most that each input and output token may cost, whatever is cached and whichever band and tier is charged. A
@@ -168,8 +207,11 @@ export function dearestPrice(card: RateCard, reach: Reach): Price {
 const USUAL_PRICES = new WeakMap<RateCard, Price>();
 
 /** Says that the reach is as small as any: no band, tier, medium or search that could have another rate. */
-function isUsual({ bands }: RateCard, { promptTokens, serviceTier, mayCacheLong, hasMedia, searches }: Reach): boolean {
-  const isBare = serviceTier === undefined && !mayCacheLong && !hasMedia && (searches ?? 0) === 0;
+function isUsual({ bands }: RateCard, reach: Reach): boolean {
+  const { promptTokens, serviceTier, mayCacheLong, hasMedia, searches, images, counted } = reach;
+  const isText = !hasMedia && images === undefined && counted === undefined;
+  if ((reach.rounds ?? 1) > 1) return false;
+  const isBare = serviceTier === undefined && !mayCacheLong && isText && (searches ?? 0) === 0;
   return isBare && (bands?.[0] === undefined || promptTokens <= bands[0].above);
 }
 
@@ -179,11 +221,15 @@ function dearest(card: RateCard, reach: Reach): Price {
     tier,
     ...(tier.bands ?? []).filter(({ above }) => reach.promptTokens > above),
   ]);
-  const lines = LINES.flatMap(([unit, countOf]): readonly ChargedLine[] => {
+  const lines = LINES.flatMap(([unit, countOf]): ChargedLine[] => {
     const rate = Math.max(...rates.map(({ own }) => own?.[unit] ?? 0));
     const count = countOf(reach);
     return rate === 0 || count === 0 ? [] : [{ unit, count, rate }];
   });
+  for (const [kind, count] of Object.entries(reach.images ?? {})) {
+    const rate = Math.max(...rates.map((each) => dearestImage(each, kind)));
+    if (rate > 0) lines.push({ unit: "image", count, rate });
+  }
   return {
     input: Math.max(...rates.map((each) => dearestInput(each, reach))),
     output: Math.max(...rates.map(dearestOutput)),
@@ -195,9 +241,11 @@ function dearest(card: RateCard, reach: Reach): Price {
 
 /** Units other than tokens that a request can reach, with how many of them. */
 const LINES: readonly (readonly [Unit, (reach: Reach) => number])[] = [
-  ["request", () => 1],
+  ["request", ({ rounds = 1 }) => rounds],
   ["search", ({ searches = 0 }) => searches],
   ["searchedPrompt", ({ searches = 0 }) => Math.min(1, searches)],
+  ["characters", ({ counted = {} }) => counted.characters ?? 0],
+  ["minute", ({ counted = {} }) => counted.minute ?? 0],
 ];
 
 function dearestInput(rates: Rates, { mayCacheLong, hasMedia }: Reach): number {

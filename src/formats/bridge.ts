@@ -1,12 +1,14 @@
 // Joins a client's format with a provider's. When both are the same, the original bytes are sent; otherwise the request
 // is converted through the internal shape. Only this file decides which.
 
-import type { FormatName, HostedModel } from "../core/model.ts";
+import { type FormatName, type HostedModel, runsSearches } from "../core/model.ts";
 import type { Effort } from "../core/requests/effort.ts";
 import { nearestEffort } from "./convert/effort.ts";
+import type { AnswerHeaders } from "./endpoints/own-endpoint.ts";
 import { writeEndpointRequest } from "./endpoints/write-request.ts";
 import type {
   CallFormat,
+  ChatBody,
   ClientFormat,
   ClientRequest,
   Outgoing,
@@ -17,11 +19,16 @@ import type {
   ResponseContext,
   ResponseReading,
   StreamOptions,
+  StreamReader,
   StreamWriter,
   WholeResponse,
 } from "./format.ts";
-import type { JsonObject } from "./json/fields.ts";
+import { type JsonObject, objectsIn } from "./json/fields.ts";
+import { sourceOf } from "./json/splice.ts";
+import type { StreamedAnswer } from "./media-use.ts";
+import { unreadable } from "./provider/faults.ts";
 import { SERVICE_TIER, writeServiceTier } from "./provider/service-tier.ts";
+import type { Searching } from "./tools/searches.ts";
 
 /** A request with the format it came in. */
 export interface FormattedRequest {
@@ -32,6 +39,14 @@ export interface FormattedRequest {
 /** The same format at both ends: bytes and events are passed on instead of converted. */
 function isSame(client: CallFormat, provider: FormatName | undefined): boolean {
   return client.name === provider;
+}
+
+/** The same, unless the gateway runs a search that the host does not. */
+function isPassed(
+  { format, request }: FormattedRequest,
+  { provider, model }: { readonly provider: ProviderFormat; readonly model: HostedModel },
+): boolean {
+  return isSame(format, provider.name) && (request.searching === undefined || runsSearches(model, format.name));
 }
 
 interface Terms extends Omit<Outgoing, "request" | "added" | "tierFields"> {
@@ -47,10 +62,11 @@ export function writeProviderRequest(
 ): ProviderRequest {
   const { model, refusedFields } = terms;
   if (format.endpoint !== undefined) {
-    return writeEndpointRequest({ request, model, refusedFields }, format.endpoint, provider);
+    return writeEndpointRequest({ request, model, refusedFields }, format, provider);
   }
-  const tier = writeServiceTier({ asked: request.chat.serviceTier, model, refusedFields }, provider);
-  const written = writeChatRequest({ format, request }, provider, { ...terms, tierFields: tier.fields });
+  const tier = writeServiceTier({ chat: request.chat, model, refusedFields }, provider);
+  const written = writeChatRequest({ format, request }, provider, { terms, tierFields: tier.fields });
+  if (tier.asked !== undefined) return { ...written, serviceTier: tier.asked };
   return tier.notes.length === 0
     ? written
     : { ...written, conversions: [...(written.conversions ?? []), ...tier.notes] };
@@ -59,22 +75,54 @@ export function writeProviderRequest(
 function writeChatRequest(
   { format, request }: { readonly format: ClientFormat; readonly request: ClientRequest },
   provider: ProviderFormat,
-  terms: Terms & Pick<Outgoing, "tierFields">,
+  { terms, tierFields }: { readonly terms: Terms; readonly tierFields: JsonObject | null },
 ): ProviderRequest {
-  const { model, outputCap = null, cacheHelp = null, dropsThinking = false, tierFields = null } = terms;
+  const { model, outputCap = null, cacheHelp = null, dropsThinking = false } = terms;
   const effort = effortAt(model, terms.effort ?? null);
-  const refusedFields = terms.refusedFields.filter((name) => name !== SERVICE_TIER);
-  const sent = { model, outputCap, refusedFields, cacheHelp, dropsThinking, tierFields };
-  if (isSame(format, provider.name)) {
+  const refusedFields = terms.refusedFields.includes(SERVICE_TIER)
+    ? terms.refusedFields.filter((name) => name !== SERVICE_TIER)
+    : terms.refusedFields;
+  const outgoing = (sent: RequestBody, added: JsonObject | undefined): Outgoing => {
+    return {
+      request: added === undefined ? sent : withFields(sent, added),
+      added,
+      model,
+      outputCap,
+      refusedFields,
+      cacheHelp,
+      dropsThinking,
+      tierFields,
+    };
+  };
+  if (isPassed({ format, request }, { provider, model })) {
     const added = effort === null ? undefined : provider.effortFields?.(effort, { body: request.body, model });
-    return provider.passRequest({ request: withFields(request, added), added, ...sent });
+    return provider.passRequest(outgoing(request, added));
   }
-  const chat = format.toChat(request, model);
-  const added = effort === null ? undefined : { reasoning_effort: effort };
-  const written = provider.writeRequest({ request: withFields(chat, added), added, ...sent });
+  const chat = toChatOf(format, request, model);
+  const written = provider.writeRequest(outgoing(chat, effort === null ? undefined : { reasoning_effort: effort }));
   return chat.conversions.length === 0
     ? written
     : { ...written, conversions: [...chat.conversions, ...(written.conversions ?? [])] };
+}
+
+/** The request in the internal shape, with the search that the gateway runs. */
+export function toChatOf(format: ClientFormat, request: ClientRequest, model: HostedModel): ChatBody {
+  const { searching } = request;
+  if (searching === undefined) return format.toChat(request, model);
+  return withSearch(format.toChat(searching.plain, model), searching);
+}
+
+function withSearch(written: ChatBody, { tools, forced, turns, state }: Searching<ClientRequest>): ChatBody {
+  const given = objectsIn(written.body.tools);
+  const messages = [...written.chat.messages, ...turns];
+  const body: Record<string, unknown> = { ...written.body, messages };
+  // Where the client has tools of its own, the search is no longer offered in the last round; else nothing may be called.
+  body.tools = state === "last" && given.length > 0 ? given : [...given, ...tools.map(({ definition }) => definition)];
+  if (state === "first" && forced !== null) body.tool_choice = { type: "function", function: { name: forced } };
+  else if (state === "last" && given.length === 0) body.tool_choice = "none";
+  else if (state !== "first" && body.tool_choice !== undefined && body.tool_choice !== "none")
+    body.tool_choice = "auto";
+  return { ...written, body, source: sourceOf(body), chat: { ...written.chat, messages } };
 }
 
 /** The effort as this host takes it; null where it takes none. */
@@ -83,8 +131,9 @@ function effortAt({ capabilities, dialect }: HostedModel, effort: Effort | null)
   return nearestEffort(effort, dialect);
 }
 
-function withFields<Request extends RequestBody>(request: Request, added: JsonObject | undefined): Request {
-  return added === undefined ? request : { ...request, body: { ...request.body, ...added } };
+function withFields({ body, source, chat, headers }: RequestBody, added: JsonObject): RequestBody {
+  const request = { body: { ...body, ...added }, source, chat };
+  return headers === undefined ? request : { ...request, headers };
 }
 
 /** Tells whether a request may go to the model once more, without a field its provider has refused by name. */
@@ -95,15 +144,35 @@ export function mayLeaveOut(
 ): boolean {
   if (field === SERVICE_TIER) return request.chat.serviceTier !== undefined;
   // Anything else changes what is asked for.
-  if (format.endpoint !== undefined) return field === "user" && request.body.user !== undefined;
-  const isNative = isSame(format, provider.name);
-  const { body, chat } = isNative ? request : format.toChat(request, model);
+  if (format.endpoint !== undefined) {
+    return (field === "user" && request.body.user !== undefined) || format.added?.(request, model)[field] !== undefined;
+  }
+  const isNative = isPassed({ format, request }, { provider, model });
+  const { body, chat } = isNative ? request : toChatOf(format, request, model);
   return provider.mayLeaveOut(field, { body, chat, isNative });
 }
 
 /** A whole response as its provider sent it. */
-export function readProviderResponse(format: CallFormat, provider: ProviderFormat, bytes: Buffer): ResponseReading {
-  return format.endpoint === undefined ? provider.readResponse(bytes) : format.readResponse(bytes);
+export function readProviderResponse(
+  { format, request }: FormattedRequest,
+  provider: ProviderFormat,
+  { bytes, headers }: { readonly bytes: Buffer; readonly headers: AnswerHeaders },
+): ResponseReading {
+  if (format.endpoint === undefined) return provider.readResponse(bytes);
+  const own = provider.endpoints?.[format.endpoint];
+  if (typeof own !== "object") return format.readResponse(bytes, request);
+  const usual = own.read(bytes, headers);
+  return usual === null ? unreadable("the answer is not a JSON object") : format.readResponse(usual, request);
+}
+
+/** The reader of a streamed answer; null where an answer of this kind is read whole. */
+export function streamReaderFor(
+  { format, request }: FormattedRequest,
+  provider: ProviderFormat,
+  answer: StreamedAnswer,
+): StreamReader | null {
+  if (format.endpoint === undefined) return provider.streamReader(answer.events);
+  return format.streaming?.reader(answer, request) ?? null;
 }
 
 /** A whole response for the client. */
@@ -112,14 +181,22 @@ export function writeClientResponse(
   response: WholeResponse,
   { context, additions }: { readonly context: ResponseContext; readonly additions: ResponseAdditions },
 ): Buffer {
-  return format.endpoint !== undefined || isSame(format, response.native.format)
+  const isPassed = response.isComposed !== true && isSame(format, response.native.format);
+  return format.endpoint !== undefined || isPassed
     ? format.passResponse(response, context, additions)
     : format.writeResponse(response, context, additions);
 }
 
 /** The writer of a stream; the first chunks tell whether their events are passed on. */
-export function createClientStream(format: CallFormat, context: ResponseContext, options: StreamOptions): StreamWriter {
-  if (format.endpoint !== undefined) throw new Error(`${format.name} is never streamed`);
+export function createClientStream(
+  format: CallFormat,
+  context: ResponseContext,
+  { contentType = "", ...options }: StreamOptions & { readonly contentType?: string },
+): StreamWriter {
+  if (format.endpoint !== undefined) {
+    if (format.streaming === undefined) throw new Error(`${format.name} is never streamed`);
+    return format.streaming.writer({ contentType }, context);
+  }
   const converting = format.streamWriter(context, options);
   if (format.passStream === undefined) return converting;
   const passing = format.passStream(context, options);
@@ -134,4 +211,9 @@ export function createClientStream(format: CallFormat, context: ResponseContext,
     end: (service, usage) => (chosen ?? converting).end(service, usage),
     fail: (error) => (chosen ?? converting).fail(error),
   };
+}
+
+/** Says that a request with an Idempotency-Key can be answered twice. */
+export function keepsAnswers(format: CallFormat): boolean {
+  return format.endpoint === undefined || format.keepsNone === undefined;
 }

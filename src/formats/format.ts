@@ -6,27 +6,29 @@ import type { ChatRequest, Usage } from "../core/chat.ts";
 import type { Controls } from "../core/decision.ts";
 import type { GatewayError } from "../core/errors.ts";
 import type { Endpoint, FormatName, HostedModel, Model } from "../core/model.ts";
-import type { AskedServiceTier } from "../core/money.ts";
+import type { AskedServiceTier, ServiceTier } from "../core/money.ts";
 import type { Effort } from "../core/requests/effort.ts";
 import type { Note } from "../core/requests/notes.ts";
+import type { OwnEndpoint } from "./endpoints/own-endpoint.ts";
 import type { BytePieces } from "./json/byte-pieces.ts";
 import type { JsonObject } from "./json/fields.ts";
 import type { UnreadPart } from "./json/parse.ts";
 import type { ModelListing } from "./listing.ts";
+import type { FormBody, Upload } from "./media/upload.ts";
+import type { InputBatch, MediaUse, StreamedAnswer } from "./media-use.ts";
 import type { ClientPaths } from "./paths.ts";
 import type { RateLimitHeaders } from "./provider/retry-after.ts";
 import type { JsonSource } from "./scan/scan.ts";
-import type { OwnTexts } from "./sse/event-pattern.ts";
+import type { RepeatedChunk } from "./sse/event-pattern.ts";
 import type { SseReader } from "./sse/reader.ts";
 import type { StoredForm } from "./stored-form.ts";
+import type { SearchFields } from "./tools/searches.ts";
 
-/** A codec for both ends. One end alone would serve only half of the pairs. */
-export interface Format extends ClientFormat, ProviderFormat {
-  readonly name: FormatName;
-}
+/** A codec for both ends. */
+export type Format = ClientFormat & ProviderFormat;
 
 /** A request as a client sent it: the parsed body with the bytes it came in, and what routing reads of it. */
-export interface ClientRequest extends RequestBody {
+export interface ClientRequest extends RequestBody, SearchFields<ClientRequest> {
   /** The format of `body` and `source`; a provider of the same format gets them as they are. */
   readonly format: FormatName;
   readonly controls: Controls;
@@ -40,20 +42,17 @@ export interface ClientRequest extends RequestBody {
   readonly target?: RequestTarget;
   /** Set for a request of many inputs, each of which may fill the context window. */
   readonly batch?: InputBatch;
-}
-
-/** The size of all inputs of one request. */
-export interface InputBatch {
-  /** An upper bound of what is read, all inputs together: some hosts read one text once for each of the others. */
-  readonly bytes: number;
-  /** Input that came as token ids. */
-  readonly tokenIds: number;
+  /** Set for images and sound, which may be paid for by other units than tokens. */
+  readonly media?: MediaUse;
+  /** Set for a form with files. The body has its other fields. */
+  readonly upload?: Upload | undefined;
 }
 
 /** The parts of a request beside its body. */
 export interface RequestHead {
   readonly headers?: ClientHeaders | undefined;
   readonly target?: RequestTarget | undefined;
+  readonly upload?: Upload | undefined;
 }
 
 /** Facts that some formats have in path and query instead of the body. */
@@ -92,8 +91,8 @@ export interface ResponseContext {
   readonly nowSeconds?: () => number;
   /** No other answer has it, unlike the request's id, which may be the client's own. */
   readonly answerId?: string;
-  /** Set where the response is stored for later turns. */
-  readonly isStored?: boolean;
+  /** Set where later turns may continue the response: it is stored, or held by its connection. */
+  readonly kept?: "stored" | "held";
   /** The input as estimated by routing, for formats that name it before the provider has counted. */
   readonly inputTokens?: number;
   /** The request that is answered; it restores names that had to be shortened for a provider. */
@@ -139,7 +138,28 @@ export interface ClientEnd {
 /** An endpoint other than chat: its requests go to the model that they name, and nothing is routed or converted. */
 export interface PassThrough extends ClientEnd {
   readonly endpoint: Endpoint;
-  readResponse(bytes: Buffer): ResponseReading;
+  /** The path at providers that have the endpoint; that of the endpoint when left out. */
+  readonly providerPath?: string;
+  /** Set where a form with files may be sent. */
+  readonly takesUploads?: true;
+  /** The content type of a whole answer; JSON when left out or null. */
+  wholeType?(request: ClientRequest): string | null;
+  /** Headers of its requests to providers, beside the usual ones. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Fields for a model that the client did not ask for. They may be left out where a provider refuses them. */
+  added?(request: ClientRequest, model: HostedModel): JsonObject;
+  readResponse(bytes: Buffer, request: ClientRequest): ResponseReading;
+  /** Absent where answers are never streamed. */
+  readonly streaming?: MediaStreaming;
+  /** Set where an answer is not text, so that it cannot be kept for a repeated request. */
+  readonly keepsNone?: true;
+}
+
+/** Answers of an endpoint other than chat that are passed on as they come. */
+interface MediaStreaming {
+  /** The reader of an answer, chosen by its content type; null where it is read whole. */
+  reader(answer: StreamedAnswer, request: ClientRequest): StreamReader | null;
+  writer(answer: Pick<StreamedAnswer, "contentType">, context: ResponseContext): StreamWriter;
 }
 
 /** The client's end of a codec for chat. */
@@ -153,7 +173,10 @@ export interface ClientFormat extends ClientEnd {
   /** Passes the events of this very format on. Absent where the internal shape is the format itself. */
   passStream?(context: ResponseContext, options: StreamOptions): StreamWriter;
   /** A free count of input tokens, for formats that have one. */
-  readonly counting?: TokenCounting;
+  readonly counting?: {
+    readRequest(body: JsonObject): Pick<ChatRequest, "messages" | "tools">;
+    writeCount(inputTokens: number): JsonObject;
+  };
   /** A body for the debug endpoint: `given` with the bare prompt laid over it. Absent where the endpoint's own is one. */
   withPrompt?(given: JsonObject, prompt: BarePrompt): JsonObject;
   /** For formats whose clients continue a response by its id. */
@@ -181,12 +204,6 @@ export interface ModelListWriter {
   one(model: Model, catalog: Catalog): JsonObject;
 }
 
-/** The endpoint that counts without answering. */
-interface TokenCounting {
-  readRequest(body: JsonObject): Pick<ChatRequest, "messages" | "tools">;
-  writeCount(inputTokens: number): JsonObject;
-}
-
 /** The debug endpoint's question as it was sent: the codec's reader checks it. */
 export interface BarePrompt {
   /** Added as the newest message; null where the conversation already ends with it. */
@@ -202,6 +219,8 @@ export interface StreamWriter {
   fail(error: GatewayError): string;
   /** Sent when the provider is silent for long; readers skip it. */
   readonly ping: string;
+  /** Set where the answer is bytes, each written as one character. An error cannot be told in such an answer. */
+  readonly isBinary?: true;
 }
 
 /** A request to send to a provider, and the model whose rules apply. */
@@ -236,11 +255,13 @@ export interface CacheHelp {
 /** A request as it goes over the wire. */
 export interface ProviderRequest {
   readonly path: string;
-  readonly body: Buffer | BytePieces;
+  readonly body: Buffer | BytePieces | FormBody;
   /** Client fields that this model's host does not take. */
   readonly droppedFields: readonly string[];
   /** Everything that was changed or left out, in words without a capital: "dropped X: because Y". */
   readonly conversions?: readonly Note[];
+  /** The service tier with a price of its own that the provider is asked for; absent for the usual one. */
+  readonly serviceTier?: ServiceTier;
   /** Headers of the format itself, to be sent beside the provider's own. */
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -248,8 +269,8 @@ export interface ProviderRequest {
 /** The provider's end of a codec. */
 export interface ProviderFormat {
   readonly name: FormatName;
-  /** The paths of endpoints other than chat, where providers of the format have them. */
-  readonly endpoints?: Readonly<Partial<Record<Endpoint, string>>>;
+  /** The paths of endpoints other than chat, or their own forms, where providers of the format have them. */
+  readonly endpoints?: Readonly<Partial<Record<Endpoint, string | OwnEndpoint<ClientRequest, ProviderRequest>>>>;
   /** Tells whether the format has a way to say a part of this type of the internal shape. Absent where it has for any. */
   takesPart?(type: string): boolean;
   /** The client's own request: its bytes with only those fields changed that this model cannot take. */
@@ -262,6 +283,8 @@ export interface ProviderFormat {
   writeRequest(outgoing: Outgoing): ProviderRequest;
   /** Tells whether a request still asks for the same without a field that the provider has refused by name. */
   mayLeaveOut(field: string, sent: SentRequest): boolean;
+  /** Requests of the same scope are refused the part as well. Absent where all are. */
+  refusalScope?(part: string, request: ClientRequest): string;
   readResponse(bytes: Buffer): ResponseReading;
   /** `events` cuts the stream into events, by the provider's framing. */
   streamReader(events: SseReader): StreamReader;
@@ -288,6 +311,8 @@ export interface ProviderFault {
   readonly isUnpaid: boolean;
   /** The provider does not take the field that `param` names. */
   readonly isFieldRefused: boolean;
+  /** The host refuses that part of any request, not of this one alone. */
+  readonly isUnknown?: boolean;
   /** The code speaks of money: enough for advice to the operator, too little to judge by. */
   readonly mentionsBilling: boolean;
   /** The key or the region of the gateway is refused, whatever the status says. */
@@ -305,6 +330,8 @@ export interface WholeResponse {
   readonly outputText: string;
   /** The provider's own words. */
   readonly native: { readonly format: FormatName; readonly source: JsonSource };
+  /** Set where `completion` says more than the provider's last words. */
+  readonly isComposed?: true;
   toolCallIds(): readonly string[];
 }
 
@@ -320,22 +347,10 @@ export interface ChatChunk {
   readonly isFinish: boolean;
   /** The event it was read from; absent where the internal shape is the provider's own. */
   readonly native?: NativeEvent;
+  /** A piece of an answer that is bytes. */
+  readonly bytes?: Uint8Array;
   /** Set when it is like an earlier chunk but for some texts. A writer may use that instead of `json`. */
   readonly repeated?: RepeatedChunk;
-}
-
-export interface RepeatedChunk {
-  readonly pattern: ChunkPattern;
-  readonly texts: OwnTexts;
-}
-
-/** The common part of all chunks of a pattern: the same object for each of them. */
-export interface ChunkPattern {
-  readonly texts: number;
-  /** With a mark in place of each text. */
-  readonly json: JsonObject;
-  /** The same as text, cut at the marks. */
-  readonly frame: readonly string[];
 }
 
 /** An event as it came, to be passed on. */
@@ -353,6 +368,8 @@ export interface StreamReader {
   readonly progress: StreamProgress;
   /** The ids of the tool calls begun so far. */
   toolCallIds(): readonly string[];
+  /** The type of what the client gets; absent where that is the provider's. */
+  readonly contentType?: string;
 }
 
 /** The part of a stream that has been seen. Never claims an end that did not come. */

@@ -2,10 +2,12 @@
 
 import type { FormatName } from "../core/model.ts";
 import { anthropicMessages } from "./anthropic/codec.ts";
+import { converse } from "./converse/provider.ts";
 import { embeddings, moderations, rerank } from "./endpoints/codec.ts";
 import type { CallFormat, Format, ProviderFormat } from "./format.ts";
 import { gemini } from "./gemini/codec.ts";
 import { geminiBatchEmbedding, geminiEmbedding } from "./gemini/embeddings.ts";
+import { imageEdits, images, speech, transcriptions, translations } from "./media/codec.ts";
 import { openaiChat } from "./openai-chat/codec.ts";
 import { openaiCompletions } from "./openai-completions/codec.ts";
 import { openaiResponses } from "./openai-responses/codec.ts";
@@ -15,10 +17,13 @@ import type { StoredForm } from "./stored-form.ts";
 /** Spoken where a request does not tell its own, and by the gateway itself. */
 export const USUAL: Format = openaiChat;
 const FORMATS: readonly Format[] = [USUAL, openaiResponses, anthropicMessages, gemini];
+/** Spoken by providers alone. */
+const PROVIDER_FORMATS: readonly ProviderFormat[] = [converse];
 /** Spoken by clients alone: no provider is called with one of these, or they are not chat. */
 const CLIENT_FORMATS: readonly CallFormat[] = [
   ...[openaiCompletions, embeddings, rerank, moderations],
   ...[geminiEmbedding, geminiBatchEmbedding],
+  ...[images, imageEdits, speech, transcriptions, translations],
 ];
 
 /** The registered formats by name. */
@@ -41,7 +46,7 @@ export function createFormats(additional: readonly Format[] = []): Formats {
     clients,
     usual: USUAL,
     stored: STORED_FORM,
-    forProviders: finder<ProviderFormat>(all),
+    forProviders: finder<ProviderFormat>([...all, ...PROVIDER_FORMATS]),
     forClients: finder<CallFormat>(clients),
   };
 }

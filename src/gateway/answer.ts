@@ -7,14 +7,14 @@ import type { StoredAnswer } from "../core/ledger.ts";
 import type { Note } from "../core/requests/notes.ts";
 import { createClientStream, writeClientResponse } from "../formats/bridge.ts";
 import { type ServiceOutcome, serviceHeaders, writeService } from "../formats/service/service-object.ts";
-import type { Answered, Attempted } from "./attempt/attempt.ts";
+import { type Answered, type Attempted, askedTierOf } from "./attempt/attempt.ts";
 import { BROKEN_STREAM } from "./attempt/health-outcome.ts";
 import type { OpenStream, Reached } from "./attempt/try-model.ts";
 import type { Call, LastEvent } from "./call.ts";
 import { createCapture, type ResponseCapture } from "./capture.ts";
 import { assessedTogether, bookBoth } from "./cascade/charge.ts";
 import type { CascadeCourse } from "./cascade/run.ts";
-import { notesOf, USAGE_ESTIMATED } from "./notes.ts";
+import { chargeNotes, notesOf } from "./notes.ts";
 import { type RelayTask, relay, type TextSink } from "./relay.ts";
 import { type CallEnd, reportOf } from "./report.ts";
 import type { Reservation } from "./reserve.ts";
@@ -30,6 +30,7 @@ import {
   isFallback,
   type Settlement,
 } from "./settle.ts";
+import * as TEXT from "./text.ts";
 
 /**
  * The answer that the edge sends. A stream holds credits until it is relayed, so the edge must take it, if only to
@@ -75,7 +76,8 @@ async function wholeAnswer(
 ): Promise<Answer> {
   const { call, reservation, answered, course } = ready;
   const { usage } = whole;
-  const delivered = deliveredWhole({ call, reservation, model: answered.model, whole });
+  const askedTier = askedTierOf(ready.attempted);
+  const delivered = deliveredWhole({ call, reservation, model: answered.model, askedTier, whole });
   const capture = captureFor(call);
   capture.response(whole);
   const assessment = assess(delivered, services);
@@ -94,13 +96,17 @@ async function wholeAnswer(
     const { beganAt, endedAt } = ready.attempted.attempts.at(-1) as AttemptReport;
     const outputTokens = assessment.usage.buckets.output;
     const observed = { firstMs: null, headMs: headAt - beganAt, outputTokens, outputMs: endedAt - beganAt };
-    services.speeds.note(answered.model.hostKey, observed);
+    if (usage?.ownSearches === undefined) services.speeds.note(answered.model.hostKey, observed);
     noteTurn(ready, usage, whole.toolCallIds(), services);
   });
   const bytes = (await kept) ?? written;
   reporter(ready, capture)({ event: "finished", isCutting: false, settlement, cascade: outcome.cascade });
   const headers = answerHeaders(reservation, outcome, services);
-  return { kind: "whole", headers, contentType: JSON_TYPE, bytes };
+  return { kind: "whole", headers, contentType: wholeType(call), bytes };
+}
+
+function wholeType({ format, request }: Call): string {
+  return (format.endpoint === undefined ? null : format.wholeType?.(request)) ?? JSON_TYPE;
 }
 
 function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Answer {
@@ -110,12 +116,13 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
   const host = hostShown(model, reservation);
   const { savings } = decision;
   const expected = { isFallback: isFallback(model.id, decision), savings, isUsageEstimated: false, host };
-  const contentType = call.request.target?.framing === "json-array" ? JSON_TYPE : STREAM_TYPE;
+  const contentType = streamType(call, stream);
   const capture = captureFor(call);
   const notes = notesOf(ready);
   const writer = createClientStream(call.format, responseContext(ready, services), {
     service: writeService(decision, expected, notes),
     wantsUsage: call.request.chat.wantsUsage,
+    contentType,
   });
   const end = reporter(ready, capture);
   const task: RelayTask = {
@@ -129,8 +136,8 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
       services.health.report(model.hostKey, answered.ticket, "answered", answered.keyId);
       const { beganAt, endedAt: firstAt } = attempted.attempts.at(-1) as AttemptReport;
       const output = { outputTokens: usage?.buckets.output ?? outputTokens, outputMs: performance.now() - firstAt };
-      const isCounted = true;
-      const delivered: Delivered = { call, reservation, model, usage, outputTokens, isCounted, outcome: "complete" };
+      const of = { call, reservation, model, askedTier: askedTierOf(attempted) };
+      const delivered: Delivered = { ...of, usage, outputTokens, isCounted: true, outcome: "complete" };
       const assessment = assess(delivered, services);
       const written = writer.end(writeService(decision, assessment, allNotes(notes, assessment)), assessment.usage);
       const kept = call.state === null ? null : awaitedLater(call.state.keepClosing(written));
@@ -138,7 +145,8 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
       const stored = await keepAnswer(call, contentType, wholeText, services);
       const settlement = await book(delivered, assessment, stored, services);
       call.observer.afterwards(() => {
-        services.speeds.note(model.hostKey, { firstMs: firstAt - beganAt, ...output });
+        if (usage?.ownSearches === undefined)
+          services.speeds.note(model.hostKey, { firstMs: firstAt - beganAt, ...output });
         noteTurn(ready, usage, stream.reader.toolCallIds(), services);
       });
       end({ event: "finished", isCutting: false, settlement });
@@ -149,6 +157,12 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
   return { kind: "stream", headers, contentType, relay: (sink) => begin(task, sink, call), ping: writer.ping };
 }
 
+/** Sound and the like have the type that their provider gave them. */
+function streamType({ format, request }: Call, { contentType = "" }: OpenStream): string {
+  if (format.endpoint !== undefined && contentType !== "") return contentType;
+  return request.target?.framing === "json-array" ? JSON_TYPE : STREAM_TYPE;
+}
+
 /** The first text goes out before the relay waits for anything. */
 function begin(task: RelayTask, sink: TextSink, { observer }: Call): Promise<void> {
   const relayed = relay(task, sink);
@@ -157,8 +171,9 @@ function begin(task: RelayTask, sink: TextSink, { observer }: Call): Promise<voi
 }
 
 /** With what is known only once the answer is complete. */
-function allNotes(notes: readonly Note[], { isUsageEstimated }: Assessment): readonly Note[] {
-  return isUsageEstimated ? [...notes, USAGE_ESTIMATED] : notes;
+function allNotes(notes: readonly Note[], assessment: Assessment): readonly Note[] {
+  const late = chargeNotes(assessment);
+  return late.length === 0 ? notes : [...notes, ...late];
 }
 
 /** Keeps the answer of a request with an Idempotency-Key. The charge notes where. */
@@ -204,7 +219,7 @@ function endsWithoutFinish(
   end: EndCall,
   services: Services,
 ): Pick<RelayTask, "onDisconnect" | "onBreak" | "onFault"> {
-  const { call, reservation, answered } = ready;
+  const { call, reservation, attempted, answered } = ready;
   const { model } = answered;
   const { health, log, ledger, registry } = services;
   const subject = { requestId: call.requestId, model: model.id, provider: model.provider };
@@ -218,7 +233,8 @@ function endsWithoutFinish(
       call.observer.streamEnded();
       // A connection that we cut at the end costs the client nothing.
       if (services.isCutting()) return releaseAll("disconnected", true);
-      const received = { call, reservation, model, usage, outputTokens, isCounted };
+      const of = { call, reservation, model, askedTier: askedTierOf(attempted) };
+      const received = { ...of, usage, outputTokens, isCounted };
       const settlement = await chargeDisconnected(received, services);
       end({ event: "disconnected", isCutting: false, settlement });
       await forget(call, services);
@@ -227,7 +243,9 @@ function endsWithoutFinish(
     async onBreak(reason) {
       call.observer.streamEnded();
       const isCutting = services.isCutting();
-      if (!isCutting) health.report(model.hostKey, answered.ticket, BROKEN_STREAM, answered.keyId);
+      // The attempt of a later round has told of its own failure.
+      const isTold = reason === TEXT.noAnswerAfterSearch;
+      if (!isCutting && !isTold) health.report(model.hostKey, answered.ticket, BROKEN_STREAM, answered.keyId);
       log.warn(
         { event: "stream.broken", ...subject, reason: registry.connection(model.provider).redact(reason) },
         "provider interrupted the stream",
@@ -280,7 +298,7 @@ function responseContext({ call, answered, reservation }: Ready, services: Servi
     nowSeconds: () => Math.floor(services.now() / 1000),
     // Any name will do that no other answer has.
     answerId: call.state?.answerId ?? reservation.holdId,
-    isStored: call.state !== null,
+    ...(call.state === null ? {} : { kept: call.state.isHeld === true ? ("held" as const) : ("stored" as const) }),
     inputTokens: reservation.decision.estimatedTokens.input,
     request: call.request,
   };

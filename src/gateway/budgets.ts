@@ -1,17 +1,22 @@
 // Budgets of one request: which of the account's budgets count it, and on which counters. A budget of a model counts each
 // model of the chain until it is known which one answers.
 
-import { isForEach } from "../accounts/budgets/budgets.ts";
 import { type Period, periodAt, renewsAtMs } from "../accounts/budgets/periods.ts";
 import type { Quote } from "../billing/estimate.ts";
-import type { Budget } from "../core/budgets/budget.ts";
-import { type BudgetRefusal, type BudgetTerm, type BudgetWindow, counterId } from "../core/budgets/counter.ts";
+import { type Budget, isForEach } from "../core/budgets/budget.ts";
+import {
+  type BudgetRefusal,
+  type BudgetTerm,
+  type BudgetWindow,
+  counterId,
+  counterOf,
+} from "../core/budgets/counter.ts";
 import type { Decision } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
 import { formatUsd, type NanoUsd } from "../core/money.ts";
 import type { Note } from "../core/requests/notes.ts";
 import type { RequestLabels } from "../core/requests/records.ts";
-import type { Call } from "./call.ts";
+import type { Call, Caller } from "./call.ts";
 import { labelsOf } from "./labels.ts";
 import type { Services } from "./services.ts";
 import * as TEXT from "./text.ts";
@@ -38,8 +43,8 @@ export function budgetsOf(call: Call, decision: Decision, services: Services): r
     if (budget.scope === "tag" || budget.scope === "endUser") {
       labels ??= labelsOf(call.headers ?? {}, call.request.body, services.endUserHeaders);
     }
-    const value = countedValue(budget, { keyId: call.caller.key.id, tier: decision.tier, labels });
-    if (value !== null) addCounted(found, budget, value, null);
+    const facts = { caller: call.caller, tier: decision.tier, labels };
+    for (const value of countedValues(budget, facts)) addCounted(found, budget, value, null);
   }
   return found.length === 0 ? null : found;
 }
@@ -50,22 +55,39 @@ function addCounted(found: CountedBudget[], budget: Budget, value: string, model
 }
 
 interface Facts {
-  readonly keyId: string;
+  readonly caller: Pick<Caller, "key" | "teams">;
   readonly tier: string;
   readonly labels: RequestLabels | null;
 }
 
-/** The value of the request that the budget counts by; null where the budget does not count the request. */
-export function countedValue({ scope, value }: Budget, { keyId, tier, labels }: Facts): string | null {
-  if (scope === "account") return "";
-  if (scope === "key") return keyId;
-  if (scope === "tier") return tier;
-  if (scope === "endUser") return labels?.user ?? null;
-  if (scope === "model" || value === null) return null;
-  const [name = "", wanted] = splitTag(value);
+const NONE: readonly string[] = [];
+
+/** The values of the request that the budget may count: two for a team inside another, one or none in other scopes. */
+export function countedValues({ scope, value }: Budget, { caller, tier, labels }: Facts): readonly string[] {
+  switch (scope) {
+    case "account":
+      return [""];
+    case "team":
+      return caller.teams.map(({ id }) => id);
+    case "member":
+      return caller.key.memberId === null ? NONE : [caller.key.memberId];
+    case "key":
+      return [caller.key.spendKeyId];
+    case "tier":
+      return [tier];
+    case "endUser":
+      return labels?.user == null ? NONE : [labels.user];
+    case "tag":
+      return tagOf(value ?? "", labels);
+    case "model":
+      return NONE;
+  }
+}
+
+function tagOf(tag: string, labels: RequestLabels | null): readonly string[] {
+  const [name = "", wanted] = splitTag(tag);
   const given = labels !== null && Object.hasOwn(labels.tags, name) ? labels.tags[name] : undefined;
-  if (given === undefined || (wanted !== undefined && wanted !== given)) return null;
-  return `${name}=${given}`;
+  return given === undefined || (wanted !== undefined && wanted !== given) ? NONE : [`${name}=${given}`];
 }
 
 function splitTag(tag: string): readonly [string, string?] {
@@ -138,20 +160,20 @@ export function budgetNotes(spent: readonly string[], counted: readonly CountedB
 /** Running requests settle within moments, so what they have on hold is worth a quick retry. */
 const ON_HOLD_RETRY_SECONDS = 1;
 
+interface RefusedRequest {
+  readonly counted: readonly CountedBudget[];
+  readonly caller: Pick<Caller, "teams">;
+  readonly needed: NanoUsd;
+  readonly nowMs: number;
+}
+
 /** The 402 of a spent budget: names it, what is left and when it renews. */
-export function budgetSpent(
-  refusal: BudgetRefusal,
-  {
-    counted,
-    needed,
-    nowMs,
-  }: { readonly counted: readonly CountedBudget[]; readonly needed: NanoUsd; readonly nowMs: number },
-): GatewayError {
+export function budgetSpent(refusal: BudgetRefusal, { counted, caller, needed, nowMs }: RefusedRequest): GatewayError {
   const { budget } = counted.find(({ counter }) => counter === refusal.counter) as CountedBudget;
   const { left, held, sinceMs } = refusal;
   const isOnHold = left + held >= needed;
   const message = TEXT.budgetSpent({
-    name: TEXT.budgetName(budget.name, isForEach(budget) ? refusal.counter.slice(budget.id.length + 1) : null),
+    name: TEXT.budgetName(budget.name, isForEach(budget) ? shownValue(budget, refusal, caller) : null),
     needed: formatUsd(needed),
     left: formatUsd(left > 0n ? left : 0n),
     amount: formatUsd(budget.amount),
@@ -160,4 +182,15 @@ export function budgetSpent(
   });
   const retry = isOnHold ? { retryAfterSeconds: ON_HOLD_RETRY_SECONDS } : {};
   return new GatewayError("noCredit", message, { code: "budget_exceeded", ...retry });
+}
+
+/** Names the value that has spent its amount. Ids of members say nothing to them, so that a team is shown by its name. */
+export function shownValue(
+  { scope }: Budget,
+  { counter }: Pick<BudgetRefusal, "counter">,
+  { teams }: Pick<Caller, "teams">,
+): string | null {
+  const { value } = counterOf(counter);
+  if (scope === "member") return null;
+  return teams.find(({ id }) => scope === "team" && id === value)?.name ?? value;
 }

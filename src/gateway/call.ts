@@ -1,6 +1,6 @@
 // One call through the gateway: its input from http/, and the observer of its progress.
 
-import type { Profile, TeamBounds } from "../core/accounts.ts";
+import type { Profile, Team } from "../core/accounts.ts";
 import type { CallReport } from "../core/call-report.ts";
 import type { CancelSignal } from "../core/cancellation.ts";
 import type { KeyRecord } from "../core/keys.ts";
@@ -11,8 +11,8 @@ import type { TraceContext } from "../telemetry/trace-context.ts";
 export interface Caller {
   readonly key: KeyRecord;
   readonly profile: Profile | null;
-  /** Bounds of the key's team and of the team around it. */
-  readonly bounds: readonly TeamBounds[];
+  /** The key's team and the team around it: their bounds and budgets hold. */
+  readonly teams: readonly Team[];
 }
 
 export interface Call {
@@ -47,6 +47,8 @@ export interface Call {
 export interface CallState {
   /** The id of the response without its prefix. */
   readonly answerId: string;
+  /** Set for a response that only its connection holds. */
+  readonly isHeld?: true;
   /** Stores a whole response, and resolves to what the client is sent. Never rejects. */
   keepWhole(bytes: Buffer): Promise<Buffer>;
   /** The same writer, without what only later turns may see. */

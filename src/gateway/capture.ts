@@ -66,6 +66,7 @@ export function createCapture({ toolCalls, text, metadata }: CaptureWish): Respo
 function watchedWriter(writer: StreamWriter, watch: (chunk: ChatChunk) => void): StreamWriter {
   return {
     ping: writer.ping,
+    ...(writer.isBinary && { isBinary: true }),
     write(chunks) {
       for (const chunk of chunks) watch(chunk);
       return writer.write(chunks);

@@ -10,20 +10,24 @@ import { decideNamed } from "../routing/named.ts";
 import { residencyOf } from "../routing/needs.ts";
 import { openingOf } from "../routing/sessions/session.ts";
 import { type Answer, answer, answerHeaders } from "./answer.ts";
-import { type Attempted, attempt, clientDisconnected } from "./attempt/attempt.ts";
+import { type Attempted, askedTierOf, clientDisconnected } from "./attempt/attempt.ts";
 import type { Call } from "./call.ts";
 import { bookBoth, bookEarlier, stepsOf } from "./cascade/charge.ts";
 import { askedCascade, type PlannedCascade, planCascade, unusedNote } from "./cascade/plan.ts";
 import { type CascadeCourse, reserveCascade, runCascade } from "./cascade/run.ts";
-import { constraintsOf } from "./constraints.ts";
+import { constraintsOf, withServiceTier } from "./constraints.ts";
+import { requireRates } from "./rates.ts";
 import { type CallEnd, type CallFacts, NO_FACTS, reportOf } from "./report.ts";
 import { type Reservation, reserve } from "./reserve.ts";
+import { takeSearchOver, withSearchAdvice } from "./search/ask.ts";
+import { attemptSearching as attempt } from "./search/attempt.ts";
 import type { Services } from "./services.ts";
 import { conversationOf } from "./sessions/sessions.ts";
 import { chargeDisconnected } from "./settle.ts";
 import * as TEXT from "./text.ts";
 
-export async function complete(call: Call, services: Services): Promise<Answer> {
+export async function complete(received: Call, services: Services): Promise<Answer> {
+  const call = received.format.endpoint === undefined ? prepared(received, services) : received;
   const { observer } = call;
   if (isAbandoned(call, services)) throw abandon(call);
   let facts: CallFacts = NO_FACTS;
@@ -34,6 +38,7 @@ export async function complete(call: Call, services: Services): Promise<Answer> 
     const planned = isRouted ? planCascadeOf(call, decision, services) : null;
     observer.routed();
     facts = { decision, reservation: null, attempted: null, course: null };
+    await requireRates(call, decision, services);
     const held = planned?.state === "planned" ? await reserveCascade(call, planned.plan, services) : null;
     const reserved = held?.second ?? (await reserve(call, decision, services));
     observer.reserved();
@@ -52,6 +57,15 @@ export async function complete(call: Call, services: Services): Promise<Answer> 
     observer.ended(reportOf(facts, await settleFailed(call, facts, services)));
     throw error;
   }
+}
+
+/** Endpoints other than chat have no service tiers and no searches. */
+function prepared(call: Call, services: Services): Call {
+  const { catalog } = services;
+  const constraints = constraintsOf(call.caller, catalog);
+  const tiered = withServiceTier(call.request, constraints, catalog);
+  const request = takeSearchOver(tiered, constraints, services);
+  return request === call.request ? call : { ...call, request };
 }
 
 /** The reservation with a note that says why no cascade was begun. A planned one is not covered by the balance. */
@@ -81,7 +95,8 @@ async function settleFailed(call: Call, facts: CallFacts, services: Services): P
   const earlier = course?.earlier ?? null;
   const isOwed = event === "disconnected" && !isCutting;
   if (accepted !== null && !isCutting) {
-    const settling = chargeDisconnected({ call, reservation, ...accepted }, services);
+    const askedTier = attempted === null ? undefined : askedTierOf(attempted);
+    const settling = chargeDisconnected({ call, reservation, askedTier, ...accepted }, services);
     return { event, isCutting, settlement: await bookBoth(settling, earlier, services), ...leftSteps(course) };
   }
   await services.ledger.release(reservation);
@@ -117,8 +132,16 @@ function nameModel({ format, request, caller }: Call, { catalog, health }: Servi
   const { chat, controls, batch } = request;
   const constraints = constraintsOf(caller, catalog);
   const { model, hostOrder } = controls;
+  const used = request.media;
   const residency = residencyOf(controls);
-  const named = { residency, endpoint: format.endpoint as Endpoint, model, hostOrder, restingModels: health.resting() };
+  const named = {
+    residency,
+    endpoint: format.endpoint as Endpoint,
+    model,
+    hostOrder,
+    used,
+    restingModels: health.resting(),
+  };
   return decideNamed({ ...named, chat, tokenIds: batch?.tokenIds ?? 0, constraints }, catalog);
 }
 
@@ -140,18 +163,19 @@ export function planCascadeOf(
 /** The decision a request gets, live and in the debug endpoint alike. `cascade` bounds one attempt of a cascade. */
 export function route(call: RoutableCall, services: Services, cascade?: CascadeBounds): Decision {
   const { catalog, health, sessions } = services;
-  const { request, caller } = call;
+  const constraints = constraintsOf(call.caller, catalog);
+  const request = takeSearchOver(call.request, constraints, services);
   const { chat, controls, nativeNeeds, nativeWishes } = request;
   const view = sessions.view(call);
   const question: RoutingQuestion = {
     chat,
     controls,
-    constraints: constraintsOf(caller, catalog),
+    constraints,
     restingModels: health.resting(),
     hostSpeeds: services.speeds.current(),
     session: () => view?.id ?? conversationOf(call),
     sessionView: view,
-    toolCallsSeen: services.toolCallsSeen(caller.key.accountId),
+    toolCallsSeen: services.toolCallsSeen(call.caller.key.accountId),
     takesPart: (model, type) => takesPart(request.format, { model, type }, services),
     nativeFormat: ownFormat(request, nativeNeeds),
     preferredFormat: ownFormat(request, nativeWishes),
@@ -159,7 +183,11 @@ export function route(call: RoutableCall, services: Services, cascade?: CascadeB
     cascade,
   };
   const loopModel = question.loopModel ?? decideOpening(question, catalog);
-  return decide(loopModel === question.loopModel ? question : { ...question, loopModel }, catalog);
+  try {
+    return decide(loopModel === question.loopModel ? question : { ...question, loopModel }, catalog);
+  } catch (error) {
+    throw withSearchAdvice(error, request, constraints, services);
+  }
 }
 
 /** A provider that gets the client's own bytes takes what is in them. */

@@ -1,23 +1,37 @@
-// The constraints of a caller: those of the profile, within the bounds of the teams.
+// The constraints of a caller: those of the profile, within the bounds of the key and the teams.
 
+import type { Catalog } from "../catalog/catalog.ts";
 import { idsNamed, type NamedModels } from "../catalog/model-names.ts";
 import { type Constraints, NO_CONSTRAINTS } from "../core/decision.ts";
 import { type Tier, tierRank } from "../core/tiers.ts";
+import type { ClientRequest } from "../formats/format.ts";
 import type { Caller } from "./call.ts";
 
 export function constraintsOf(
-  { profile, bounds }: Pick<Caller, "profile" | "bounds">,
+  { profile, teams, key }: Pick<Caller, "profile" | "teams" | "key">,
   catalog: NamedModels,
 ): Constraints {
   const constraints = profile?.constraints ?? NO_CONSTRAINTS;
   // Keys outside of teams pay nothing.
-  if (bounds.length === 0) return constraints;
+  if (teams.length === 0) return key.requires === null ? constraints : { ...constraints, required: [key.requires] };
   let { allowedModels, tierCeiling } = constraints;
-  for (const bound of bounds) {
-    allowedModels = bothAllowed(allowedModels, bound.allowedModels, catalog);
-    tierCeiling = lowerOf(tierCeiling, bound.tierCeiling);
+  for (const team of teams) {
+    allowedModels = bothAllowed(allowedModels, team.allowedModels, catalog);
+    tierCeiling = lowerOf(tierCeiling, team.tierCeiling);
   }
-  return { ...constraints, allowedModels, tierCeiling };
+  const required = [key, ...teams].flatMap(({ requires }) => requires ?? []);
+  return { ...constraints, allowedModels, tierCeiling, ...(required.length === 0 ? {} : { required }) };
+}
+
+/** The request with the service tier of the profile, else of the configuration, where it names none itself. */
+export function withServiceTier(
+  request: ClientRequest,
+  { serviceTier: ofProfile }: Constraints,
+  { serviceTier: ofAll }: Pick<Catalog, "serviceTier">,
+): ClientRequest {
+  const serviceTier = ofProfile ?? ofAll;
+  if (serviceTier === null || request.chat.serviceTier !== undefined) return request;
+  return { ...request, chat: { ...request.chat, serviceTier, isTierByDefault: true } };
 }
 
 /** Compares ids, because two lists may name one model differently. */

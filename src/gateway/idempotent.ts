@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import { GatewayError } from "../core/errors.ts";
 import { IDEMPOTENCY_KEY } from "../core/requests/idempotency.ts";
+import { keepsAnswers } from "../formats/bridge.ts";
 import type { Answer } from "./answer.ts";
 import type { Call } from "./call.ts";
 import { complete } from "./complete.ts";
@@ -11,6 +12,9 @@ import type { Services } from "./services.ts";
 import * as TEXT from "./text.ts";
 
 export async function completeOnce(call: Call, idempotencyKey: string, services: Services): Promise<Answer> {
+  if (!keepsAnswers(call.format)) {
+    throw new GatewayError("badRequest", TEXT.answerNotKept, { code: "idempotency_not_supported" });
+  }
   const idempotencyId = idOf(call, idempotencyKey);
   const begun = await services.idempotency.begin(idempotencyId, requestDigest(call));
   if (begun.state === "answered") {

@@ -7,6 +7,7 @@ import type { Answered } from "./attempt/attempt.ts";
 import type { Call } from "./call.ts";
 import type { CascadeCourse } from "./cascade/run.ts";
 import type { Reservation } from "./reserve.ts";
+import type { Assessment } from "./settle.ts";
 import * as TEXT from "./text.ts";
 
 interface NotedCall {
@@ -48,4 +49,18 @@ function aliasNote({ request }: Call, { decision }: Reservation): Note | null {
 /** A client can cause one for each of its tools. */
 const CONVERSIONS_MAX = 30;
 
-export const USAGE_ESTIMATED: Note = { code: "usage_estimated", message: TEXT.usageEstimated };
+/** Notes on the charge, which is known once the answer is complete. */
+export function chargeNotes({
+  isUsageEstimated,
+  serviceTier,
+  tierInsteadOf,
+  isTierUntold,
+}: Assessment): readonly Note[] {
+  const notes: Note[] = [];
+  if (isUsageEstimated) notes.push({ code: "usage_estimated", message: TEXT.usageEstimated });
+  if (tierInsteadOf !== undefined) {
+    notes.push({ code: "service_tier_changed", message: TEXT.otherTier(serviceTier, tierInsteadOf) });
+  }
+  if (isTierUntold) notes.push({ code: "service_tier_untold", message: TEXT.untoldTier(serviceTier) });
+  return notes;
+}

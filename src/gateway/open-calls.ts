@@ -11,6 +11,7 @@ export interface OpenCalls {
   /** Time is over: what still runs ends with an error and costs nothing. */
   cut(): void;
   readonly isCutting: () => boolean;
+  readonly count: () => number;
   /** Resolves when none is open. */
   idle(): Promise<void>;
   /** Resolves when those are over that are open now. */
@@ -48,6 +49,7 @@ export function createOpenCalls(): OpenCalls {
       for (const call of open.items()) call.abort();
     },
     isCutting: () => isCutting,
+    count: () => open.size,
     idle: () =>
       open.size === 0
         ? Promise.resolve()

@@ -39,9 +39,11 @@ export interface TextSink {
   /**
    * Returns null when there is room for more. Otherwise resolves when there is room again, or when the reader has gone.
    */
-  write(text: string): Promise<void> | null;
+  write(text: string, isBinary?: boolean): Promise<void> | null;
   /** The last text, which may be empty. */
   end(text: string): void;
+  /** Closes the connection of an answer that is not complete and cannot say so. Absent where no bytes are written. */
+  cut?(): void;
 }
 
 /** Resolves when the stream is over and settled, however it ended. Rejects only when the sink cannot be written to. */
@@ -66,25 +68,39 @@ export async function relay(task: RelayTask, sink: TextSink): Promise<void> {
     } else if (event === "stream-broken") {
       const { fault } = reader.progress;
       await task.onBreak(fault?.message ?? body.failure?.message ?? TEXT.streamClosed);
-      endWith(sink, writer.fail(isCutting ? shuttingDown() : brokenStream()));
+      failWith(sink, writer, isCutting ? shuttingDown() : brokenStream());
     }
   } catch (error) {
     event = "our-fault";
     await task.onFault(error);
-    endWith(sink, writer.fail(new GatewayError("internal", TEXT.internalInStream)));
+    failWith(sink, writer, new GatewayError("internal", TEXT.internalInStream));
   } finally {
     try {
       if (event === null) await readOn(stream);
     } finally {
       if (event === "finished") body.release();
       else body.cancel();
-      if (event === null || event === "disconnected") await task.onDisconnect(progress());
+      if (event === null || event === "disconnected") await leave(task, progress());
     }
+  }
+}
+
+/** A charge that cannot be made must not leave its hold open. */
+async function leave({ onDisconnect, onFault }: RelayTask, progress: RelayProgress): Promise<void> {
+  try {
+    await onDisconnect(progress);
+  } catch (error) {
+    await onFault(error);
   }
 }
 
 function endWith(sink: TextSink, text: string): void {
   if (sink.isOpen) sink.end(text);
+}
+
+function failWith(sink: TextSink, writer: StreamWriter, error: GatewayError): void {
+  if (writer.isBinary) sink.cut?.();
+  else endWith(sink, writer.fail(error));
 }
 
 interface Passing {
@@ -109,7 +125,7 @@ async function passPieces(
     if (text !== "") {
       if (!sink.isOpen) return false;
       keep?.(text);
-      const full = sink.write(text);
+      const full = sink.write(text, writer.isBinary);
       if (full !== null) await full;
     }
     if (hasEnded || isDone || fault !== null) return true;

@@ -54,7 +54,7 @@ export async function reserve(call: Call, decision: Decision, services: Services
     const asked = askedHold(call, trial, services);
     const outcome = await services.ledger.hold(asked.terms);
     const next = withoutSpent(asked, outcome);
-    if (next === null) return reservationOf(outcome, { ...asked, wanted: decision }, services);
+    if (next === null) return reservationOf(outcome, { asked, wanted: decision }, services);
     trial = next;
   }
 }
@@ -75,6 +75,7 @@ function askedHold(call: Call, decision: Decision, services: Services): AskedHol
     chat: call.request.chat,
     bodyBytes: call.request.batch?.bytes ?? call.request.source.bytes.length,
     isBatch: call.request.batch !== undefined,
+    media: call.request.media?.most,
     mayCacheLong: call.format.mayCacheLong(call.request),
     expectedOutputTokens: EXPECTED_OUTPUT_TOKENS[decision.tier],
     effortTokens: (model) => thinkingTokens(model, effortOf(decision, model.id)),
@@ -83,7 +84,7 @@ function askedHold(call: Call, decision: Decision, services: Services): AskedHol
   const quotes = quoteChain(input);
   const amounts = holdAmounts(quotes);
   const id = newHoldId(services.now());
-  const { id: keyId, accountId, spendLimitNano: spendLimit } = key;
+  const { spendKeyId: keyId, accountId, spendLimitNano: spendLimit } = key;
   const atLeast = leastUseful(quotes, input);
   const periodStartMs = spendPeriodStartMs(key, services.now());
   const isMetered = services.billingModeOf(accountId) === "metered";
@@ -107,15 +108,15 @@ interface AskedHold {
 /** `wanted` is the decision before models were left out because of their budgets. */
 function reservationOf(
   outcome: HoldOutcome,
-  asked: AskedHold & { readonly wanted: Decision },
+  { asked, wanted }: { readonly asked: AskedHold; readonly wanted: Decision },
   services: Services,
 ): Reservation {
-  const { call, decision, wanted, quotes, input, terms, budgets } = asked;
+  const { call, decision, quotes, input, terms, budgets } = asked;
   const { id: holdId, accountId, amounts, atLeast } = terms;
   if (outcome.state === "refused") {
     const needed = atLeast ?? (amounts.at(-1) as NanoUsd);
     if (outcome.reason === "budget") {
-      throw budgetSpent(outcome.budget, { counted: budgets ?? [], needed, nowMs: services.now() });
+      throw budgetSpent(outcome.budget, { counted: budgets ?? [], caller: call.caller, needed, nowMs: services.now() });
     }
     const resetsAtMs = nextPeriodMs(call.caller.key.spendReset, services.now());
     throw noCredit(outcome, { needed, resetsAtMs, outputCapField: call.format.outputCapField });
@@ -130,14 +131,27 @@ function reservationOf(
     );
   }
   const models = fitted.decision === decision ? input.models : hostedModelsOf(fitted.decision, services.catalog);
-  const isOtherModel = fitted.decision.model !== decision.model;
   const retirement = namedRetirement(fitted.decision, services);
-  const notes = [
-    ...(isOtherModel ? [cheaperNote(decision)] : NO_NOTES),
+  const { outputCaps } = fitted;
+  const isAsWanted = fitted.decision.model === wanted.model && outcome.spentBudgets === undefined;
+  const notes = isAsWanted ? NO_NOTES : balanceNotes(outcome, { asked, wanted, model: fitted.decision.model });
+  return { holdId, accountId, amount, decision: fitted.decision, outputCaps, models, notes, retirement, budgets };
+}
+
+/** Notes about models that the balance and budgets leave out, and about soft budgets that are spent. */
+function balanceNotes(
+  { spentBudgets }: Extract<HoldOutcome, { readonly state: "held" }>,
+  {
+    asked: { decision, budgets },
+    wanted,
+    model,
+  }: { readonly asked: AskedHold; readonly wanted: Decision; readonly model: string },
+): readonly Note[] {
+  return [
+    ...(model === decision.model ? NO_NOTES : [cheaperNote(decision)]),
     ...(decision.model === wanted.model ? NO_NOTES : [overBudgetNote(wanted)]),
-    ...(outcome.spentBudgets === undefined ? NO_NOTES : budgetNotes(outcome.spentBudgets, budgets ?? [])),
+    ...(spentBudgets === undefined ? NO_NOTES : budgetNotes(spentBudgets, budgets ?? [])),
   ];
-  return { holdId, accountId, amount, ...fitted, models, notes, retirement, budgets };
 }
 
 /** Tells from memory alone that an account has credits; false says nothing. */

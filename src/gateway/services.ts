@@ -2,6 +2,7 @@
 // every change, and a call keeps the one it began with.
 
 import type { Budgets } from "../accounts/budgets/budgets.ts";
+import type { ScopeRates } from "../accounts/limits/scope-rates.ts";
 import type { Ledger } from "../billing/ledger.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Settings } from "../config/settings.ts";
@@ -11,6 +12,7 @@ import type { ToolCallsSeen } from "../core/decision.ts";
 import type { Log } from "../core/log.ts";
 import type { CascadeWebhooks } from "../core/requests/cascade.ts";
 import type { IdempotencyStore } from "../core/requests/idempotency.ts";
+import type { WebTools } from "../core/search/web-search.ts";
 import type { Health } from "../providers/health.ts";
 import type { Registry } from "../providers/registry.ts";
 import type { Speeds } from "../providers/speeds.ts";
@@ -25,6 +27,8 @@ export interface Snapshot {
   readonly registry: Registry;
   readonly routing: Settings["routing"];
   readonly logging: Settings["logging"];
+  /** Headers that name the end user of a request. */
+  readonly endUserHeaders: readonly string[];
   /** Observed speeds of the hosts that were called. */
   readonly speeds: Speeds;
 }
@@ -35,11 +39,12 @@ export interface Services extends Snapshot {
   readonly ledger: Ledger;
   readonly billingModeOf: (accountId: string) => BillingMode;
   readonly budgets: Pick<Budgets, "of">;
-  /** Headers that name the end user of a request. */
-  readonly endUserHeaders: readonly string[];
+  readonly rates: ScopeRates;
   readonly idempotency: IdempotencyStore;
   readonly sessions: RoutingSessions;
   readonly cascadeWebhooks: CascadeWebhooks;
+  /** Searches and pages for models whose hosts have none; null where neither is configured. */
+  readonly webTools: WebTools | null;
   /** Shares of valid tool calls by model, as observed up to a minute ago; one account's calls may count more. */
   readonly toolCallsSeen: (accountId: string) => ToolCallsSeen;
   /** Told of token counts that a provider left out or that cannot be right. */

@@ -8,14 +8,16 @@ import type { Decision } from "../core/decision.ts";
 import type { ChargedUsage, StoredAnswer } from "../core/ledger.ts";
 import type { HostedModel } from "../core/model.ts";
 import { costNano, type NanoUsd, type ServiceTier, type TokenBuckets } from "../core/money.ts";
-import { pricedTier, priceOf, type RateCard } from "../core/price.ts";
+import { type PricedUsage, priceOf, type RateCard } from "../core/price.ts";
 import type { CostRecord } from "../core/requests/records.ts";
 import type { WholeResponse } from "../formats/format.ts";
+import type { MediaUse } from "../formats/media-use.ts";
 import { outputTokensOf } from "../formats/provider/output-meter.ts";
 import type { ServiceOutcome } from "../formats/service/service-object.ts";
 import { baselineCost, savedShare } from "../routing/cost.ts";
 import { chargedBudgets } from "./budgets.ts";
 import type { Call } from "./call.ts";
+import { noteTokens } from "./rates.ts";
 import { type Reservation, spendPeriodStartMs } from "./reserve.ts";
 import type { Services } from "./services.ts";
 
@@ -25,6 +27,8 @@ export interface Delivered {
   readonly reservation: Reservation;
   /** The model as the host that answered serves it: that host's price is charged. */
   readonly model: HostedModel;
+  /** The service tier with a price of its own that the host was asked for; undefined for the usual one. */
+  readonly askedTier: ServiceTier | undefined;
   /** Usage as the provider reported it, if at all. */
   readonly usage: Usage | null;
   /** An estimate of what came from the provider, for where usage is missing. */
@@ -40,21 +44,27 @@ export interface Assessment extends ServiceOutcome {
   readonly usage: Usage;
   readonly charge: NanoUsd;
   readonly record: ChargedUsage;
+  /** The tier that the host was asked for, where it answered at one with another price; `default` is the usual one. */
+  readonly tierInsteadOf?: ServiceTier | "default";
+  /** Says that the provider named no tier although one was asked for. */
+  readonly isTierUntold?: true;
 }
 
-interface WholeDelivery extends Pick<Delivered, "call" | "reservation" | "model"> {
+interface WholeDelivery extends Pick<Delivered, "call" | "reservation" | "model" | "askedTier"> {
   readonly whole: WholeResponse;
 }
 
 /** A whole answer that the client gets, or has to pay for. */
-export function deliveredWhole({ call, reservation, model, whole }: WholeDelivery): Delivered {
+export function deliveredWhole({ whole, ...of }: WholeDelivery): Delivered {
   const { usage } = whole;
   const isOutputCounted = usage !== null && usage.buckets.output > 0;
-  const outputTokens = isOutputCounted ? 0 : outputTokensOf(whole.outputText);
-  return { call, reservation, model, usage, outputTokens, isCounted: true, outcome: "complete" };
+  const uncounted = of.call.request.media?.outputTokens ?? outputTokensOf(whole.outputText);
+  const outputTokens = isOutputCounted ? 0 : uncounted;
+  return { ...of, usage, outputTokens, isCounted: true, outcome: "complete" };
 }
 
-export function assess(delivered: Delivered, { catalog, usageProblem }: Services): Assessment {
+export function assess(given: Delivered, { catalog, usageProblem }: Services): Assessment {
+  const delivered = withoutForeignUnits(given);
   const { call, reservation, model, usage, outcome } = delivered;
   const bounds = boundsOf(delivered);
   const { buckets, isEstimated } = measure(delivered, bounds.outputTokens);
@@ -63,17 +73,19 @@ export function assess(delivered: Delivered, { catalog, usageProblem }: Services
     const { requestId } = call;
     usageProblem({ requestId, provider: model.provider, model: model.id, reason, counted: countedBy(usage), bounds });
   }
-  const serviceTier = tierOf(delivered);
-  const price = priceOf(model.price as RateCard, { ...usage, buckets, ...(serviceTier && { serviceTier }) });
+  const counted = withOwnUnits(usage, call.request.media);
   const { baseline, markupPpm } = catalog;
-  const charge = costNano(buckets, price, markupPpm);
-  return {
+  const charged = tiersPossible(delivered).map((tier) => {
+    const at = priceOf(model.price as RateCard, pricedUsage(counted, buckets, tier));
+    return { serviceTier: tier, price: at, charge: costNano(buckets, at, markupPpm) };
+  });
+  const { serviceTier, price, charge } = charged.reduce((one, other) => (other.charge > one.charge ? other : one));
+  const assessment: { -readonly [Name in keyof Assessment]: Assessment[Name] } = {
     usage: isEstimated ? estimatedUsage(buckets) : (usage as Usage),
     isUsageEstimated: isEstimated,
     isFallback: isFallback(model.id, reservation.decision),
     host: hostShown(model, reservation),
     savings: savedShare(charge, baselineCost(buckets, baseline)),
-    ...(serviceTier && { serviceTier }),
     charge,
     record: {
       requestId: call.requestId,
@@ -86,11 +98,54 @@ export function assess(delivered: Delivered, { catalog, usageProblem }: Services
       outcome,
     },
   };
+  if (serviceTier !== undefined) assessment.serviceTier = serviceTier;
+  if (charged.length > 1) assessment.isTierUntold = true;
+  else if (!isSameTier(delivered, serviceTier)) assessment.tierInsteadOf = delivered.askedTier ?? "default";
+  return assessment;
 }
 
-/** The tier that the provider reports. An answer without counts is charged at the one that was asked for. */
-function tierOf({ call, model, usage }: Delivered): ServiceTier | undefined {
-  return usage === null ? pricedTier(model.price, call.request.chat.serviceTier) : usage.serviceTier;
+/** The usage that is charged: the provider's own in most cases, as it is. */
+function pricedUsage(
+  counted: Partial<PricedUsage> | undefined,
+  buckets: TokenBuckets,
+  serviceTier: ServiceTier | undefined,
+): PricedUsage {
+  if (counted?.buckets === buckets && counted.serviceTier === serviceTier) return counted as PricedUsage;
+  const known = { ...counted, buckets };
+  return serviceTier === undefined ? known : { ...known, serviceTier };
+}
+
+/** Counts of images or characters alone are none for a model that is paid by tokens. */
+function withoutForeignUnits(delivered: Delivered): Delivered {
+  const { call, model, usage } = delivered;
+  if (usage === null || call.request.media === undefined || isFree(model)) return delivered;
+  const hasTokens = promptTokens(usage.buckets) + usage.buckets.output > 0;
+  return hasTokens ? delivered : { ...delivered, usage: null };
+}
+
+/** Minutes and characters are ours to count where the provider told nothing of them: it may write tokens instead. */
+function withOwnUnits(usage: Usage | null, media: MediaUse | undefined): Partial<PricedUsage> | undefined {
+  if (usage === null || media === undefined) return usage ?? media?.counted;
+  const { minute = 0, characters = 0 } = { ...media.counted.parts, ...usage.parts };
+  return minute + characters === 0 ? usage : { ...usage, parts: { ...usage.parts, minute, characters } };
+}
+
+/**
+ * The tier that the provider reports. An answer without counts is charged at the one that was asked for. Where counts come
+ * without a tier, the provider may bill the usual one or the one that was asked for, and the dearer of them is charged.
+ */
+function tiersPossible({ model, askedTier, usage }: Delivered): readonly (ServiceTier | undefined)[] {
+  if (usage === null) return [askedTier];
+  const isUntold = usage.serviceTier === undefined && usage.isTierTold !== true;
+  return isUntold && askedTier !== undefined && model.price?.tiers?.[askedTier] !== undefined
+    ? [undefined, askedTier]
+    : [usage.serviceTier];
+}
+
+/** Tells whether the tier that is charged has the price of the one that was asked for. */
+function isSameTier({ model, askedTier }: Delivered, charged: ServiceTier | undefined): boolean {
+  const tiers = model.price?.tiers;
+  return (askedTier && tiers?.[askedTier]) === (charged && tiers?.[charged]);
 }
 
 /** Tells whether another model answered than the one selected. */
@@ -140,10 +195,10 @@ function measure(delivered: Delivered, outputMax: number): Metered {
   return { buckets: { ...metered.buckets, output: outputTokens }, isEstimated: true };
 }
 
-function outputTokensMax({ call, reservation, model }: Delivered): number {
+function outputTokensMax({ call, reservation, model, usage }: Delivered): number {
   const { maxOutputTokens, choiceCount } = call.request.chat;
   const cap = reservation.outputCaps.get(model.hostKey) ?? maxOutputTokens ?? model.maxOutput;
-  return Math.min(cap, model.maxOutput) * choiceCount;
+  return Math.min(cap, model.maxOutput) * choiceCount * (usage?.ownSearches?.rounds ?? 1);
 }
 
 /** The charge, as the report tells it. */
@@ -163,7 +218,7 @@ export async function book(
   { call, reservation }: Delivered,
   { charge, record, usage, serviceTier }: Assessment,
   answer: StoredAnswer | null,
-  { ledger, log, catalog, now }: Services,
+  { ledger, rates, log, catalog, now }: Services,
 ): Promise<Settlement> {
   const { holdId, accountId } = reservation;
   const { buckets, isEstimated, price, markupPpm } = record;
@@ -173,6 +228,7 @@ export async function book(
   const booked = await ledger.settle(
     budgets === null ? settlement : { ...settlement, budgets: chargedBudgets(budgets, record.model, now()) },
   );
+  noteTokens(budgets, record, { rates });
   if (booked.state === "settled" && booked.absorbed > 0n) {
     log.warn(
       { event: "charge.exceeded_balance", requestId: call.requestId, absorbedNano: String(booked.absorbed) },
@@ -189,11 +245,19 @@ export async function book(
   const baseline = isNamed ? charge : baselineCost(buckets, catalog.baseline);
   const baselineModel = isNamed ? record.model : catalog.baseline.id;
   const baselinePrice = isNamed ? null : baselinePriceOf(catalog);
-  const cost = {
-    ...{ buckets, isEstimated, price, markupPpm, charge, baseline, baselineModel, holdId },
-    ...(baselinePrice === null ? {} : { baselinePrice }),
+  const cost: { -readonly [Name in keyof CostRecord]: CostRecord[Name] } = {
+    buckets,
+    isEstimated,
+    price,
+    markupPpm,
+    charge,
+    baseline,
+    baselineModel,
+    holdId,
   };
-  return { usage, cost: serviceTier === undefined ? cost : { ...cost, serviceTier } };
+  if (baselinePrice !== null) cost.baselinePrice = baselinePrice;
+  if (serviceTier !== undefined) cost.serviceTier = serviceTier;
+  return { usage, cost };
 }
 
 // Usage as providers report it, put into disjoint token buckets. What is missing is estimated from what was delivered, within

@@ -20,6 +20,7 @@ export const stillRunning = "A request with this Idempotency-Key is still runnin
 export const otherBody = "This Idempotency-Key was used with another body. Use a new key for a new request.";
 export const answerLost =
   "The answer to this Idempotency-Key cannot be read any more. It was charged. Use a new key to ask again.";
+export const answerNotKept = "Answers of this endpoint are not kept. Send the request without 'Idempotency-Key'.";
 export const invalidIdempotencyKey = "'Idempotency-Key' must be 1 to 255 printable ASCII characters.";
 
 // state/storing.ts
@@ -33,6 +34,18 @@ export const shuttingDown = "The server is shutting down. Send the request again
 export const allReserved = "All credits are reserved by requests that are still running. Retry when they are done.";
 export const noCreditsLeft = (sums?: string) =>
   `There are no credits left${sums === undefined ? "" : ` (${sums})`}. Requests work again once credits are added.`;
+export const noAnswerAfterSearch = "the model did not answer after a search";
+
+/** For the operator. */
+export const configureSearch = "To search the web for every model, configure a search provider (`search.provider`).";
+
+/** For the operator. */
+export const searchesNowhere =
+  "The gateway runs no search and reads no page for requests that require regions or zero retention.";
+
+/** For the operator. */
+export const configureFetch = "To read pages of the web for every model, switch that on (`search.fetch: on`).";
+
 /** For the operator. */
 export const addCredits = () => `Add credits in the dashboard under Credits or with '${command("credits add 10")}'.`;
 export const leftOut = (hosts: readonly string[]) =>
@@ -50,6 +63,10 @@ export const notEnoughCredits = (sums: string, outputCapField: string) =>
   `Not enough credits (${sums}). Send a smaller '${outputCapField}', or wait until credits are added.`;
 
 /** `held` is set where running requests have reserved enough. */
+export const requests = (count: number | null) => `${count} requests`;
+export const tokens = (count: number | null) => `${count} tokens`;
+export const budgetRateLimited = (name: string, allowed: string, seconds: number) =>
+  `The budget ${name} allows ${allowed} per minute. Wait ${seconds} s.`;
 export const budgetSpent = (budget: {
   readonly name: string;
   readonly needed: string;
@@ -89,6 +106,10 @@ export const provisionalModels = (models: string) => `Provisional models: ${mode
 export const andMore = (count: number) => ` and ${count} more`;
 export const provisional = (model: string) =>
   `${model} is provisional: its provider lists it and a price list prices it, but nobody has proven it yet.`;
+export const otherTier = (served = "default", asked: string) =>
+  `The provider answered at the service tier '${served}' instead of '${asked}', and that tier is charged.`;
+export const untoldTier = (charged = "default") =>
+  `The provider did not say at which service tier it answered. '${charged}' is charged, the dearer of the two.`;
 export const usageEstimated = "The provider sent no usable token counts, so the charge is an estimate.";
 export const sentence = (words: string) => `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
 
@@ -270,6 +291,7 @@ export const conversationTooLong = (responses: number) =>
 export const invalidCompaction =
   "A compaction item in 'input' cannot be opened. It is damaged or belongs to another account.";
 export const responseNotFound = (id: string) => `Previous response with id '${id}' not found.`;
+export const callNotFound = (id: string) => `No tool call with id '${id}' was found in the continued response.`;
 export const cannotContinue = (id: string, state: string) =>
   `Response '${id}' cannot be continued: its status is ${state}.`;
 export const conversationNotFound = (id: string) => `Conversation with id '${id}' not found.`;

@@ -2,6 +2,8 @@
 
 import type { Accounts } from "../accounts/accounts.ts";
 import type { Budgets } from "../accounts/budgets/budgets.ts";
+import type { Scim } from "../accounts/identity/scim.ts";
+import type { ScimTokens } from "../accounts/identity/scim-tokens.ts";
 import type { SignIns } from "../accounts/identity/sign-ins.ts";
 import type { IdentityTokens } from "../accounts/identity/tokens.ts";
 import type { Invitations } from "../accounts/invitations.ts";
@@ -17,7 +19,7 @@ import type { Users } from "../accounts/users.ts";
 import type { AlertTargets } from "../alerting/targets.ts";
 import type { Credits } from "../billing/credits.ts";
 import type { PriceCheckStore } from "../catalog/prices/check.ts";
-import type { Settings, ShownOption } from "../config/settings.ts";
+import type { FixedSettings, LiveSettings, ShownOption } from "../config/settings.ts";
 import type { AlertEventStore } from "../core/alerts/events.ts";
 import type { AlertOutbox } from "../core/alerts/targets.ts";
 import type { LedgerVerdict } from "../core/ledger.ts";
@@ -27,6 +29,7 @@ import type { ExploreLog } from "../core/requests/explore.ts";
 import type { DecisionLog, RequestLog, ToolCallLog, UsageLog } from "../core/requests/log.ts";
 import type { LoggedSessions } from "../core/requests/logged-sessions.ts";
 import type { OutcomeStore } from "../core/requests/outcomes.ts";
+import type { BatchServices } from "../gateway/batches/services.ts";
 import type { OpenCalls } from "../gateway/open-calls.ts";
 import type { Services } from "../gateway/services.ts";
 import type { Sampler } from "../gateway/shadow/sampler.ts";
@@ -43,16 +46,21 @@ import type { Pressure } from "./overload/pressure.ts";
 /** The whole edge, for the server that puts the parts together. */
 export interface Edge extends PublicContext, OperatorContext, LifecycleContext {
   readonly pressure: Pressure;
+  /** Returns true for a response that should be the last one on its connection. */
+  readonly letsGo: () => boolean;
 }
 
 /** For making calls, by /v1 and by the playground. */
 export interface CallContext {
-  readonly settings: Settings;
+  readonly settings: FixedSettings;
+  /** Settings that versions can change, as they are now. */
+  readonly live: () => LiveSettings;
   /** The wire formats clients speak, and where. */
   readonly formats: RequestFormats;
   /** With the newest snapshot. A request asks once and keeps the answer to its end. */
   readonly services: () => Services;
   readonly state: StateServices;
+  readonly batches: BatchServices;
   readonly openCalls: OpenCalls;
   /** The name under which this gateway recognises requests that come back to it. */
   readonly loopName: string;
@@ -92,6 +100,9 @@ export interface OperatorContext extends CallContext {
   /** Sign-in with identity providers. */
   readonly signIns: SignIns;
   readonly tokens: IdentityTokens;
+  /** People and groups for identity providers, and the tokens of those. */
+  readonly scim: Scim;
+  readonly scimTokens: ScimTokens;
   readonly invitations: Invitations;
   readonly resets: Resets;
   /** Wrong admin tokens by the address they come from. */

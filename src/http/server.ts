@@ -2,7 +2,7 @@
 
 import cors from "@fastify/cors";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
-import type { Settings } from "../config/settings.ts";
+import type { FixedSettings, LiveSettings } from "../config/settings.ts";
 import { type ErrorReader, type GatewayError, writtenFor } from "../core/errors.ts";
 import type { ClientEnd } from "../formats/format.ts";
 import { shuttingDown } from "../gateway/open-calls.ts";
@@ -28,6 +28,7 @@ import { registerHome } from "./pages/home.ts";
 import { registerGuide } from "./pages/llms.ts";
 import { registerOpenapi } from "./pages/openapi.ts";
 import { readPage, registerUi } from "./pages/ui.ts";
+import { serveSockets } from "./sockets/upgrade.ts";
 import { createUnmatchedCounter } from "./v1/key-admission.ts";
 import { registerV1 } from "./v1/routes.ts";
 
@@ -59,19 +60,19 @@ export async function createServer(edge: Edge, options: ServerOptions = {}): Pro
     // Bytes that are not HTTP get their response in overload/admission.ts.
     clientErrorHandler: () => undefined,
   });
-  server.decorateRequest("clientFormat", null);
-  server.decorateRequest("isClientPath", false);
+  server.decorateRequest("clientFormat", null).decorateRequest("isClientPath", false);
   server.addHook("onRequest", (request, reply, done) => {
     const format = noteFormat(request, edge.formats);
     reply.headers(requestIdHeaders(request.id, format));
     if (!request.isClientPath) reply.headers(SECURITY_HEADERS);
     // A client that keeps the connection would send to a server that is about to close.
-    if (edge.isDraining()) reply.header("connection", "close");
+    if (edge.isDraining() || edge.letsGo()) reply.header("connection", "close");
     done((PROBES.has(request.url) ? undefined : closingError(edge)) ?? headError(request));
   });
   // Node would reject an unknown expectation itself, without a request id; ignoring it is allowed (RFC 9110, 10.1.1).
   server.server.on("checkExpectation", (request, response) => server.server.emit("request", request, response));
   endWaitingResponses(server.server);
+  serveSockets(server, edge, bodies);
   handleBodies(server, bodies, edge.settings.server.bodyGraceMs);
   server.setErrorHandler((error, request, reply) => {
     const known = toGatewayError(error);
@@ -82,7 +83,7 @@ export async function createServer(edge: Edge, options: ServerOptions = {}): Pro
         known.message,
       );
     request.recording?.failed(known);
-    return sendError(writtenFor(readerOf(request, edge.settings), known), request, reply);
+    return sendError(writtenFor(readerOf(request, edge.live()), known), request, reply);
   });
   const respondUnmatched = createUnmatchedResponder(server, edge, options.uiFolder);
   server.setNotFoundHandler(respondUnmatched);
@@ -98,7 +99,7 @@ export async function createServer(edge: Edge, options: ServerOptions = {}): Pro
 }
 
 /** In the playground an operator reads the errors of a call. */
-function readerOf(request: FastifyRequest, { errors }: Settings): ErrorReader {
+function readerOf(request: FastifyRequest, { errors }: Pick<LiveSettings, "errors">): ErrorReader {
   const isOperator = (request.identity ?? null) !== null && ownAccountOf(request) === null;
   return isOperator ? "operator" : errors.errorDetail;
 }
@@ -191,7 +192,10 @@ const EXPOSED_HEADERS = [
   ...["model", "tier", "confidence", "profile", "savings", "fallback"].map((name) => `x-service-${name}`),
 ];
 
-async function registerCors(server: FastifyInstance, { server: { corsOrigins } }: Settings): Promise<void> {
+async function registerCors(
+  server: FastifyInstance,
+  { server: { corsOrigins } }: Pick<FixedSettings, "server">,
+): Promise<void> {
   if (corsOrigins.length === 0) return;
   await server.register(cors, {
     origin: corsOrigins.includes("*") ? true : [...corsOrigins],

@@ -47,9 +47,6 @@ export const sendPrice = (form: string) => `Send ${form}.`;
 
 // api/configuration/versions.ts
 export const baseRequired = "Send the version you last read, as 'base' or in the header 'If-Match'.";
-export const unknownOption = (path: string) => `No option '${path}'.`;
-export const optionNeedsRestart = (path: string, env: string | null) =>
-  `'${path}' can't change at run time. Set it in the file${env === null ? "" : ` or as ${env}`} and restart.`;
 export const noVersion = (number: string | number) => `No version '${number}'.`;
 export const invalidAfter = "'after' must be the 'next' of a page.";
 
@@ -118,6 +115,16 @@ export const invalidUsageBy = "'by' takes one of hour, day, total and one of mod
 // exchange/body.ts
 export const bodyInterrupted = "The request body was interrupted.";
 export const bodyTooLarge = "The body is larger than the server accepts.";
+const MB = 1024 * 1024;
+export const uploadTooLarge = (limitBytes: number) =>
+  `The upload is larger than the server accepts. The most is ${Number((limitBytes / MB).toFixed(2))} MB.`;
+export const noBoundary = "The content type of the form names no boundary that is allowed.";
+export const tooManyParts = (most: number) => `The form has more than ${most} parts.`;
+export const fieldsTooLarge = "The fields of the form are larger than 1 MB. Send files as files, with a file name.";
+export const uploadsFull = "There is no room for uploads right now. Try again shortly.";
+/** For the operator. */
+export const uploadFolder =
+  "Uploads are kept in the folder for temporary files: see 'TMPDIR' and server.uploadLimitBytes.";
 export const bodyTooSlow = "The request body arrived too slowly. Send the request again.";
 
 // exchange/errors.ts
@@ -198,6 +205,18 @@ export const modelNotAvailable = (id: string) => `Model '${id}' isn't available 
 // v1/request-record.ts
 export const fieldRefused = (field: string) => `'${field}' was refused. Turn on content logging for the whole message.`;
 
+// sockets
+export const invalidHandshake = "The WebSocket handshake is not valid: version 13 and a key of 16 bytes are needed.";
+export const tooManyConnections = (most: number) => `This key has ${most} WebSocket connections open. Close some.`;
+export const tooManyTurns = (most: number) =>
+  `${most} responses wait on this connection. Wait for some of them to end.`;
+export const turnInterrupted = "The response was interrupted. Send the request again.";
+export const unknownEvent = (type: string) => `Unknown event '${type.slice(0, 60)}'. Send 'response.create'.`;
+export const noLanes =
+  "'stream_id' is not supported: responses of a connection run one after another. Open another connection.";
+export const noBackgroundHere = "A response in the background needs POST /v1/responses.";
+export const connectionTooOld = (minutes: number) => `A connection lasts ${minutes} minutes. Open a new one.`;
+
 // v1/responses/compact.ts
 export const compactModelRequired = "'model' is missing: a model's id, or \"auto\".";
 export const nothingToCompact = "There is nothing to compact: send 'input', 'previous_response_id' or 'conversation'.";
@@ -218,6 +237,26 @@ export const notInRange = (name: string, least: number, most: number) =>
 export const notBoolean = (name: string) => `'${name}' must be true or false.`;
 export const itemNotFound = (id: string) => `Item with id '${id}' not found.`;
 
+// v1/batches/files.ts
+export const fileNotFound = (id: string) => `File with id '${id}' not found.`;
+export const sendForm = "Send the file as multipart/form-data.";
+export const oneFile = "Send exactly one file, as 'file' with a file name.";
+export const filesFull = ({ bytes, files }: { readonly bytes: number; readonly files: number }) =>
+  `An account may have ${files} files with ${Number((bytes / MB).toFixed(2))} MB in total. Delete some first.`;
+
+// v1/batches/batches.ts
+export const batchNotFound = (id: string) => `Batch with id '${id}' not found.`;
+export const batchOver = (status: string) => `The batch is ${status}, so it cannot be cancelled.`;
+export const batchRuns = "The batch still runs. Wait for its end, or cancel it.";
+export const batchesOff = "This gateway runs no batches.";
+export const inputFileRequired = "'input_file_id' must be the id of an uploaded file.";
+export const inputFilePurpose = "'input_file_id' must be a file that was uploaded for the purpose batch.";
+export const metadataObject = "'metadata' must be an object.";
+export const maxCost = "'service_max_cost_usd' must be a number from 0 to 1000000.";
+export const tooManyLines = (most: number) => `A batch has at most ${most} lines.`;
+export const emptyFile = "The file has no lines.";
+export const resultFile = "This file goes with its batch and cannot be deleted alone.";
+
 // v1/responses/stored.ts
 export const notCancellable = "Only a response that was created with 'background: true' can be cancelled.";
 export const responseNotFound = (id: string) => `Response with id '${id}' not found.`;
@@ -226,3 +265,10 @@ export const processStopped = "The process that ran this response stopped before
 // v1/routing-debug.ts
 export const promptRequired =
   "'prompt' is required: the user message to classify. A conversation in the field of your format will do instead.";
+
+// scim
+export const scimToken = "Send a SCIM token of the organisation: Authorization: Bearer scim_… An admin makes one.";
+export const scimActor = (name: string) => `SCIM token ${name}`;
+export const scimAttribute = (name: string) => `Filters by '${name}' are not supported.`;
+export const scimNumber = (name: string) => `'${name}' must be a whole number.`;
+export const noResource = "There is no such resource.";

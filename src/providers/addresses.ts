@@ -37,7 +37,15 @@ const ADDRESSINGS: Readonly<Record<"plain" | "azure" | "ollama", (provider: Addr
 };
 
 /** Paths that a deployment answers itself. Responses and the list of models belong to the resource. */
-const IN_DEPLOYMENT: ReadonlySet<string> = new Set(["/chat/completions", "/embeddings"]);
+const IN_DEPLOYMENT: ReadonlySet<string> = new Set([
+  "/chat/completions",
+  "/embeddings",
+  "/images/generations",
+  "/images/edits",
+  "/audio/speech",
+  "/audio/transcriptions",
+  "/audio/translations",
+]);
 
 function withQuery(path: string, query: string): string {
   if (query === "") return path;

@@ -16,6 +16,7 @@ export const SANDBOX_ENDPOINTS: ReadonlyMap<string, (body: JsonObject) => JsonOb
   ["/embeddings", embed],
   ["/rerank", rank],
   ["/moderations", moderate],
+  ["/images/generations", draw],
 ]);
 
 function embed({ model, input, dimensions, encoding_format: encoding }: JsonObject): JsonObject {
@@ -50,6 +51,52 @@ function rank({ model, query, documents, top_n: top, return_documents: isReturne
 function moderate({ model, input }: JsonObject): JsonObject {
   const results = listOf(input).map(() => ({ flagged: false, categories: {}, category_scores: {} }));
   return { id: "modr-simulated", model, results };
+}
+
+/** One grey dot for each image. */
+function draw({ prompt, n }: JsonObject): JsonObject {
+  const count = typeof n === "number" ? n : 1;
+  const input = tokensOf(prompt);
+  const usage = { input_tokens: input, output_tokens: count * TOKENS_PER_IMAGE };
+  const data = Array.from({ length: count }, () => ({ b64_json: DOT }));
+  return { created: 0, data, usage: { ...usage, total_tokens: input + usage.output_tokens } };
+}
+
+/** Answers a form with files, whatever is in it; null for paths that take none. */
+export function answerForm(path: string): JsonObject | null {
+  if (path === "/images/edits") return draw({ prompt: "" });
+  if (!path.startsWith("/audio/")) return null;
+  const text = "This recording was not heard: the sandbox is simulated.";
+  return { text, duration: 1, segments: [{ id: 0, start: 0, end: 1, text }], usage: { type: "duration", seconds: 1 } };
+}
+
+const TOKENS_PER_IMAGE = 272;
+const DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNoAAAAggCBd81ytgAAAABJRU5ErkJggg==";
+
+/** The path for speech, which is answered with events or with sound. */
+export const SANDBOX_SPEECH = "/audio/speech";
+
+/** A moment of silence as a WAV file, whatever form was asked for. All of its bytes are ASCII. */
+export function speak({ input, stream_format: form }: JsonObject): { readonly type: string; readonly body: string } {
+  const sound = `RIFF${words(36 + SILENCE_BYTES)}WAVEfmt ${words(16)}\x01\0\x01\0${words(8000)}${words(8000)}\x01\0\x08\0data`;
+  const wav = `${sound}${words(SILENCE_BYTES)}${"\0".repeat(SILENCE_BYTES)}`;
+  if (form !== "sse") return { type: "audio/wav", body: wav };
+  const tokens = { input_tokens: tokensOf(input), output_tokens: tokensOf(input) };
+  const usage = { ...tokens, total_tokens: 2 * tokens.input_tokens };
+  const events = [
+    { type: "speech.audio.delta", audio: Buffer.from(wav).toString("base64") },
+    { type: "speech.audio.done", usage },
+  ];
+  return { type: "text/event-stream", body: events.map((each) => `data: ${JSON.stringify(each)}\n\n`).join("") };
+}
+
+const SILENCE_BYTES = 80;
+
+/** A number as four bytes, the least first. */
+function words(value: number): string {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32LE(value);
+  return bytes.toString("latin1");
 }
 
 /** Token ids are one input, and so are the parts of a message. */

@@ -4,10 +4,11 @@
 import type { CancelSignal } from "../core/cancellation.ts";
 import { type ChatMessage, contentText } from "../core/chat.ts";
 import { isObject, type JsonObject } from "../formats/json/fields.ts";
+import { FormBody } from "../formats/media/upload.ts";
 import { hashText } from "../formats/tools/calls.ts";
 import { newestAsk } from "../routing/ask.ts";
 import { estimateTokens } from "../routing/cost.ts";
-import { SANDBOX_ENDPOINTS } from "./sandbox-endpoints.ts";
+import { answerForm, SANDBOX_ENDPOINTS, SANDBOX_SPEECH, speak } from "./sandbox-endpoints.ts";
 import { type Samples, sampleOf } from "./sandbox-samples.ts";
 import type { Reply, ReplyBody, Transport, TransportRequest } from "./transport.ts";
 
@@ -30,9 +31,15 @@ const LISTED = JSON.stringify({ object: "list", data: [{ id: "simulated-model", 
 
 function answer(request: TransportRequest): Reply {
   if (request.method === "GET") return replyWith("application/json", [LISTED], request);
+  const formed = request.body instanceof FormBody ? answerForm(request.path) : null;
+  if (formed !== null) return replyWith("application/json", [JSON.stringify(formed)], request);
   const body = JSON.parse(request.body.toString("utf8")) as JsonObject;
   const endpoint = SANDBOX_ENDPOINTS.get(request.path);
   if (endpoint !== undefined) return replyWith("application/json", [JSON.stringify(endpoint(body))], request);
+  if (request.path === SANDBOX_SPEECH) {
+    const { type, body: spoken } = speak(body);
+    return replyWith(type, [spoken], request);
+  }
   const completion = complete(body);
   const pieces = request.isStream ? streamPieces(completion, body) : [JSON.stringify(writeWhole(completion))];
   return replyWith(request.isStream ? "text/event-stream" : "application/json", pieces, request);

@@ -3,6 +3,7 @@
 
 import type { CancelSignal } from "../core/cancellation.ts";
 import type { BytePieces } from "../formats/json/byte-pieces.ts";
+import type { FormBody } from "../formats/media/upload.ts";
 
 /** A request without the provider's address and key, which the transport adds. */
 export interface TransportRequest {
@@ -11,7 +12,7 @@ export interface TransportRequest {
   readonly path: string;
   /** The model as the provider names it, for addresses that hold it. */
   readonly model?: string;
-  readonly body: Buffer | BytePieces;
+  readonly body: Buffer | BytePieces | FormBody;
   /** Headers that belong to the provider's format, where it has any. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly isStream: boolean;

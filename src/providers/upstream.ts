@@ -11,6 +11,7 @@ import type { Provider } from "../core/model.ts";
 import { writeBegins, writeEnded } from "../core/requests/body-memory.ts";
 import { gatewaysIn, LOOP_HEADER } from "../core/requests/loops.ts";
 import { BytePieces, inOnePiece } from "../formats/json/byte-pieces.ts";
+import { FormBody } from "../formats/media/upload.ts";
 import { type PathOf, pathsOf } from "./addresses.ts";
 import type { Auth, AuthHeaders } from "./auth/auth.ts";
 import { sendSigned } from "./auth/signing.ts";
@@ -117,9 +118,9 @@ function send(connection: ProviderConnection, request: TransportRequest, headers
 /** Describes the body. undici does not know the length of a body in pieces. */
 function contentOf({ method, body }: TransportRequest, headers: string[]): Pick<Sent, "headers" | "body"> {
   if (method === "GET") return { headers, body: null };
-  if (!(body instanceof BytePieces)) return { headers, body };
+  if (Buffer.isBuffer(body)) return { headers, body };
   // The client takes any iterable, which its types leave out.
-  const pieces = body.pieces as unknown as Readable;
+  const pieces = (body instanceof BytePieces ? body.pieces : body) as unknown as Readable;
   return { headers: [...headers, "content-length", String(body.length)], body: pieces };
 }
 
@@ -133,7 +134,12 @@ function signingOf(
   const url = `${new URL(baseUrl).origin}${connection.pathOf(path, model)}`;
   return {
     auth,
-    unsigned: { method, url, headers: connection.headersOf(request), body: method === "GET" ? null : inOnePiece(body) },
+    unsigned: {
+      method,
+      url,
+      headers: connection.headersOf(request),
+      body: method === "GET" || body instanceof FormBody ? null : inOnePiece(body),
+    },
     withinMs: Math.min(timeouts.firstByteMs, beginsWithinMs),
     send: (timed, headers) => send(connection, timed, Object.entries(headers).flat()),
   };

@@ -12,7 +12,7 @@ import type { Placement } from "./adjust.ts";
 import { candidateOf, listCandidates, type Removals } from "./candidates.ts";
 import { estimateCost } from "./cost.ts";
 import { expectedEffort } from "./effort.ts";
-import { describeHosts, hostRules, orderHosts, usableHosts } from "./hosts.ts";
+import { describeHosts, hostOrderOf, hostRules, orderHosts, usableHosts } from "./hosts.ts";
 import { latencyLimit, leftOutNotes } from "./latency.ts";
 import { ableHosts, areAble, describeNeeds, isOnlyTooLong, listNeeds, type Need, reasonAgainst } from "./needs.ts";
 import { preferenceOf, preferredFirst } from "./preference.ts";
@@ -83,7 +83,7 @@ function isUsual(
   const { question, catalog } = input;
   const isAnyFormat = (question.preferredFormat ?? null) === null;
   const isUndisturbed = isAnyFormat && offer === undefined && notes.length === 0 && question.restingModels.size === 0;
-  return isUndisturbed && models === tierChain(tier, input) && hostRules(question, catalog).order === "cheapest";
+  return isUndisturbed && models === tierChain(tier, input) && hostOrderOf(question, catalog) === "cheapest";
 }
 
 /** By catalogue and models. Most requests get one of them, so each is put together once. */
@@ -335,16 +335,16 @@ function pick(choose: (a: number, b: number) => number, a: number | null, b: num
 }
 
 const NOTHING_SEEN: ToolCallsSeen = new Map();
-const UNNOTED = { notes: NO_NOTE, adjustments: NO_NOTE };
+const unnoted = (models: readonly Model[]): Ordered => ({ models, notes: NO_NOTE, adjustments: NO_NOTE });
 
 /** With tools by function-calling score; models that are cooling down go to the end, unless all are. Behaviour 5.5. */
 function orderChain(step: Step, tier: Tier, input: ChainInput): Ordered {
   const { models, hostsOf } = step;
   const { restingModels, preferredFormat = null, toolCallsSeen = NOTHING_SEEN } = input.question;
   const { scenario } = input;
-  if (scenario === null && preferredFormat === null && restingModels.size === 0) return { ...UNNOTED, models };
+  if (scenario === null && preferredFormat === null && restingModels.size === 0) return unnoted(models);
   const rank = tier in input.catalog.withTools ? demoteFailing : rankByToolScore;
-  const byScore = scenario === null ? { ...UNNOTED, models } : rank(models, scenario, toolCallsSeen);
+  const byScore = scenario === null ? unnoted(models) : rank(models, scenario, toolCallsSeen);
   const preferred = preferModels({ ...byScore, adjustments: NO_NOTE }, step, input);
   const { models: ranked, notes, adjustments } = preferred;
   if (restingModels.size === 0) return preferred;

@@ -76,8 +76,9 @@ export function costAt(
   markupPpm: number,
   serviceTier?: ServiceTier,
 ): NanoUsd {
-  const usage = { buckets, ...(serviceTier && { serviceTier }) };
-  return price === null ? 0n : costNano(buckets, priceOf(price, usage), markupPpm);
+  if (price === null) return 0n;
+  const usage = serviceTier === undefined ? { buckets } : { buckets, serviceTier };
+  return costNano(buckets, priceOf(price, usage), markupPpm);
 }
 
 /** The same tokens at the baseline model, without markup. */

@@ -40,7 +40,8 @@ export function decide(question: RoutingQuestion, catalog: Catalog): Decision {
   const placement =
     profile === "direct" ? null : place({ question, classification, historyFloor, escalation, catalog });
   const size = { question, catalog, inputTokens };
-  const chain = placement === null ? directChain(size) : buildChain({ ...size, placement, scenario });
+  const chain =
+    placement === null ? directChain(size) : buildChain({ question, catalog, inputTokens, placement, scenario });
   const model = chain.models[0] as Model;
   const effort = chooseEfforts(chain, { question, catalog });
   const { tier, first } = chain;

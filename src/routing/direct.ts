@@ -14,7 +14,7 @@ import { type Chain, chooseHosts } from "./chain.ts";
 import { usableHosts } from "./hosts.ts";
 import { latencyLimit, withinLimit } from "./latency.ts";
 import { wrongEndpoint } from "./named.ts";
-import { ableHosts, constraintNeeds, describeNeeds, listNeeds, type NeedsInput, residencyNeeds } from "./needs.ts";
+import { ableHosts, constraintNeeds, describeNeeds, listNeeds, type NeedsInput, scopedNeeds } from "./needs.ts";
 import { keepSession } from "./sessions/stay.ts";
 import * as TEXT from "./text.ts";
 
@@ -67,7 +67,7 @@ export function directChain(input: NeedsInput): Chain {
 
 /** Throws a 400 that names what profile and request require, where no host of the model has it. */
 function requireHost(model: Model, { question: { controls, constraints }, catalog }: NeedsInput): void {
-  const needs = [...residencyNeeds(constraints, catalog), ...residencyNeeds(controls, catalog)];
+  const needs = [...scopedNeeds(constraints, catalog), ...scopedNeeds(controls, catalog)];
   const usable = usableHosts(model, catalog);
   if (needs.length === 0 || usable.length === 0 || ableHosts(needs, usable).length > 0) return;
   const sentence = describeNeeds(needs, [{ ...model, hosts: usable }])?.sentence ?? "";
@@ -101,7 +101,7 @@ function asDirect(question: RoutingQuestion): RoutingQuestion {
 /** Hosts that can do what the request needs. Where none can, the model was asked for all the same. */
 function hostsFor(model: Model, input: NeedsInput): readonly HostedModel[] {
   const { question, catalog } = input;
-  const needs = [...constraintNeeds(question.constraints, catalog), ...residencyNeeds(question.controls, catalog)];
+  const needs = [...constraintNeeds(question.constraints, catalog), ...scopedNeeds(question.controls, catalog)];
   const allowed = ableHosts(needs, usableHosts(model, catalog));
   const able = ableHosts(listNeeds(input), allowed);
   return able.length > 0 ? able : allowed;

@@ -50,7 +50,7 @@ interface ChosenEfforts {
 }
 
 export function chooseEfforts(chain: EffortChain, given: Omit<EffortQuestion, "tier">): ChosenEfforts {
-  const input = { ...given, tier: chain.tier };
+  const input = { question: given.question, catalog: given.catalog, tier: chain.tier };
   const { effort: own } = given.question.chat;
   if (own !== undefined) {
     return own === "own" ? { first: null, note: null } : { askedEffort: own, first: own, note: null };

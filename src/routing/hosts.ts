@@ -23,11 +23,15 @@ const NOTHING_OBSERVED: HostSpeeds = new Map();
 
 /** The request's own policy counts before the profile's, and that before the configured one. */
 export function hostRules(question: RoutingQuestion, catalog: Catalog): HostRules {
-  const { controls, constraints, restingModels, hostSpeeds = NOTHING_OBSERVED, session = noSession } = question;
-  const order = controls.hostOrder ?? constraints.hostOrder ?? catalog.hostOrder;
+  const { restingModels, hostSpeeds = NOTHING_OBSERVED, session = noSession } = question;
+  const order = hostOrderOf(question, catalog);
   const lastHostKey = question.sessionView?.last?.hostKey;
   const preference = preferenceOf(question, catalog);
   return { order, resting: restingModels, speeds: hostSpeeds, session, lastHostKey, preference };
+}
+
+export function hostOrderOf({ controls, constraints }: RoutingQuestion, catalog: Catalog): HostOrder {
+  return controls.hostOrder ?? constraints.hostOrder ?? catalog.hostOrder;
 }
 
 function noSession(): string {
@@ -52,14 +56,16 @@ export function usableHosts(model: Model, catalog: Catalog): readonly HostedMode
   return usable;
 }
 
-/** Hosts that have retired are tried only where there is no other. */
+/** Hosts that have retired are tried only where there is no other, and so are provisional ones. */
 function findUsable(model: Model, catalog: Catalog): readonly HostedModel[] {
   const isLeft = model.hosts.some((host) => host.isRetired === true) && model.isRetired !== true;
   const hosts = isLeft ? model.hosts.filter((host) => host.isRetired !== true) : model.hosts;
   // Hosts that can be called come first.
   const second = hosts[1];
   if (second === undefined || !isUsable(catalog, second)) return isUsable(catalog, model) ? [hosts[0] ?? model] : [];
-  return hosts.filter((host) => isUsable(catalog, host));
+  const usable = hosts.filter((host) => isUsable(catalog, host));
+  const proven = usable.filter(({ isProvisional }) => isProvisional !== true);
+  return proven.length > 0 ? proven : usable;
 }
 
 export function orderHosts(hosts: readonly HostedModel[], rules: HostRules): readonly HostedModel[] {

@@ -56,6 +56,7 @@ export function judgeText(prompt: PromptText, weights: Weights | null, parts: Re
 
 /** An image is one tier more where something is to be worked out from it, and never small talk. */
 function withMedia(said: Classification, asked: ChatMessage, parts: RequestPart[]): Classification {
+  if (typeof asked.content === "string") return said;
   const kinds = new Set(partsOf(asked).flatMap(({ type }) => MEDIA[type] ?? []));
   let result = said;
   for (const kind of kinds) {

@@ -6,12 +6,19 @@ import { type ChatRequest, contentText } from "../core/chat.ts";
 import { type Constraints, type Decision, NO_CONTROLS, type RoutingQuestion } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { Endpoint, Model } from "../core/model.ts";
+import { costNano } from "../core/money.ts";
+import { type PricedUsage, priceOf } from "../core/price.ts";
 import type { HostOrder } from "../core/requests/controls.ts";
 import { chooseHosts } from "./chain.ts";
 import { costAt, estimateTextsTokens } from "./cost.ts";
 import { usableHosts } from "./hosts.ts";
-import { ableHosts, constraintNeeds, describeNeeds, type Need, type Residency, residencyNeeds } from "./needs.ts";
+import { ableHosts, constraintNeeds, describeNeeds, type Need, type Scoped, scopedNeeds } from "./needs.ts";
 import * as TEXT from "./text.ts";
+
+interface LikelyUse {
+  readonly counted: Pick<PricedUsage, "parts" | "images">;
+  readonly outputTokens: number;
+}
 
 export interface NamedQuestion {
   readonly endpoint: Endpoint;
@@ -20,10 +27,12 @@ export interface NamedQuestion {
   readonly chat: ChatRequest;
   /** Input that came as token ids. */
   readonly tokenIds: number;
+  /** Units beside tokens that the request is likely to use, with its output tokens; absent for none. */
+  readonly used?: LikelyUse | undefined;
   readonly constraints: Constraints;
   readonly hostOrder?: HostOrder | null;
   /** Required by the request itself. */
-  readonly residency?: Residency;
+  readonly residency?: Scoped;
   readonly restingModels?: RoutingQuestion["restingModels"];
 }
 
@@ -71,12 +80,12 @@ function endpointModels(catalog: Catalog): readonly Model[] {
 
 function needsOf({ constraints, residency = {} }: NamedQuestion, catalog: Catalog): readonly Need[] {
   const ofProfile = constraintNeeds({ ...constraints, capabilities: [] }, catalog);
-  return [...ofProfile, ...residencyNeeds(residency, catalog)];
+  return [...ofProfile, ...scopedNeeds(residency, catalog)];
 }
 
 /** Throws a 400 where models of the endpoint are connected and none is where profile and request require it. */
 function requireHost({ endpoint, constraints, residency = {} }: NamedQuestion, catalog: Catalog): void {
-  const needs = [...residencyNeeds(constraints, catalog), ...residencyNeeds(residency, catalog)];
+  const needs = [...scopedNeeds(constraints, catalog), ...scopedNeeds(residency, catalog)];
   if (needs.length === 0) return;
   const models = endpointModels(catalog).filter((model) => model.endpoint === endpoint);
   const isLeft = ({ hosts }: Model): boolean => ableHosts(needs, hosts).length > 0;
@@ -94,7 +103,8 @@ function namedModel(question: NamedQuestion, catalog: Catalog): Model {
   const offered = endpointModels(catalog).filter(isOffered);
   const [first] = offered;
   const known = findModel(catalog, id ?? "");
-  const named = id === null && DEFAULTED.has(endpoint) ? first : offered.find((model) => model === known);
+  const chosen = id === AUTO && CHEAPEST.has(endpoint) ? cheapest(offered, question) : undefined;
+  const named = chosen ?? (id === null && DEFAULTED.has(endpoint) ? first : offered.find((model) => model === known));
   if (named !== undefined) return named;
   const choice = first === undefined ? TEXT.noneForEndpoint(endpoint) : TEXT.canUse(idsOf(offered));
   if (id === null && first !== undefined) {
@@ -110,6 +120,21 @@ function namedModel(question: NamedQuestion, catalog: Catalog): Model {
 
 /** Endpoints whose clients name no model, because their vendor has one for everything. */
 const DEFAULTED: ReadonlySet<Endpoint> = new Set(["moderation"]);
+/** Endpoints whose models do the same, so that `auto` takes the cheapest one for the request. */
+const CHEAPEST: ReadonlySet<Endpoint> = new Set(["transcription"]);
+const AUTO = "auto";
+
+/** By what the request is likely to cost at each. */
+function cheapest(models: readonly Model[], question: NamedQuestion): Model | undefined {
+  const { tokenIds, used } = question;
+  const costs = models.flatMap((model) => {
+    if (model.price === null || used === undefined) return [];
+    const buckets = { input: tokenIds, cacheRead: 0, cacheWrite: 0, output: used.outputTokens };
+    return [{ model, cost: costNano(buckets, priceOf(model.price, { ...used.counted, buckets }), 0) }];
+  });
+  return costs.sort((one, other) => Number(one.cost - other.cost))[0]?.model;
+}
+
 const ID_SHOWN = 200;
 const IDS_SHOWN = 20;
 

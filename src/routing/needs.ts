@@ -7,7 +7,7 @@ import { idsNamed } from "../catalog/model-names.ts";
 import { type ChatRequest, partsOf } from "../core/chat.ts";
 import type { Constraints, Controls, RoutingQuestion } from "../core/decision.ts";
 import type { Capability, HostedModel, Model } from "../core/model.ts";
-import type { AskedValues } from "../core/requests/controls.ts";
+import type { Residency } from "../core/requests/controls.ts";
 import { liesIn } from "../core/requests/regions.ts";
 import { tokensAt } from "./cost.ts";
 import { usableHosts } from "./hosts.ts";
@@ -39,7 +39,7 @@ export function listNeeds({ question, catalog, inputTokens }: NeedsInput): reado
   }
   needs.push(...partNeeds(parts, question));
   needs.push(...nativeNeeds(question, catalog), ...constraintNeeds(constraints, catalog));
-  needs.push(...residencyNeeds(controls, catalog));
+  needs.push(...scopedNeeds(controls, catalog));
   return needs;
 }
 
@@ -63,7 +63,7 @@ export function constraintNeeds(constraints: Constraints, catalog: Catalog): rea
       unmet: () => TEXT.blocked,
     });
   }
-  needs.push(...residencyNeeds(constraints, catalog));
+  needs.push(...scopedNeeds(constraints, catalog));
   return needs;
 }
 
@@ -204,12 +204,18 @@ export function describeNeeds(needs: readonly Need[], models: readonly Model[]):
   return { sentence, capabilities: missing.flatMap(({ capability }) => capability ?? []) };
 }
 
-/** Requirements of a profile or a request. Requests of older versions in the log lack these values. */
-export type Residency = Partial<Pick<AskedValues, "regions" | "zeroRetention" | "providers" | "excludedProviders">>;
-
 const NO_NEEDS: readonly Need[] = [];
 
-export function residencyNeeds(required: Residency, catalog: Pick<Catalog, "providers">): readonly Need[] {
+/** Requirements with those of further scopes. */
+export type Scoped = Residency & { readonly required?: readonly Residency[] };
+
+export function scopedNeeds(scoped: Scoped, catalog: Pick<Catalog, "providers">): readonly Need[] {
+  const own = residencyNeeds(scoped, catalog);
+  const { required } = scoped;
+  return required === undefined ? own : [...own, ...required.flatMap((each) => residencyNeeds(each, catalog))];
+}
+
+function residencyNeeds(required: Residency, catalog: Pick<Catalog, "providers">): readonly Need[] {
   const { regions = null, zeroRetention = false, providers = null, excludedProviders = null } = required;
   if (regions === null && !zeroRetention && providers === null && excludedProviders === null) return NO_NEEDS;
   // The sandbox stands for every vendor, and sends nothing anywhere.
@@ -264,8 +270,8 @@ function isAt({ provider: id }: HostedModel, names: readonly string[], { provide
 }
 
 /** Only the controls that are requirements, which a second answer to a request must keep to as well. */
-export function residencyOf({ regions, zeroRetention, providers, excludedProviders }: Controls): Required<Residency> {
-  return { regions, zeroRetention, providers, excludedProviders };
+export function residencyOf({ regions, zeroRetention, providers, excludedProviders, required }: Controls) {
+  return { regions, zeroRetention, providers, excludedProviders, ...(required === undefined ? {} : { required }) };
 }
 
 /** A host that does not meet what profile and request require, with the reason. */
@@ -278,10 +284,10 @@ export interface LeftOutHost {
 /** The hosts of these models that the requirements leave out. */
 export function leftOutHosts(
   models: readonly string[],
-  required: readonly Residency[],
+  required: readonly Scoped[],
   catalog: Catalog,
 ): readonly LeftOutHost[] {
-  const needs = required.flatMap((each) => residencyNeeds(each, catalog));
+  const needs = required.flatMap((each) => scopedNeeds(each, catalog));
   if (needs.length === 0) return [];
   return models.flatMap((id) => {
     const model = catalog.models.get(id);

@@ -3,7 +3,7 @@
 
 import type { Catalog } from "../catalog/catalog.ts";
 import type { RoutingQuestion } from "../core/decision.ts";
-import { type FormatName, formatsOf, type HostedModel, type Model } from "../core/model.ts";
+import { type FormatName, formatsOf, type HostedModel, type Model, runsSearches } from "../core/model.ts";
 
 export interface Preference {
   readonly because: string;
@@ -14,13 +14,18 @@ export interface Preference {
 export function preferenceOf({ preferredFormat }: RoutingQuestion, catalog: Catalog): Preference | null {
   if (preferredFormat === undefined || preferredFormat === null) return null;
   const { format, because } = preferredFormat;
-  return { because, isMetBy: (host) => speaksFormat(host, format, catalog) };
+  return { because, isMetBy: (host) => runsTools(host, format, catalog) };
 }
 
 /** Tells whether the host's provider serves the model in this format. */
 export function speaksFormat(host: HostedModel, format: FormatName, { providers }: Catalog): boolean {
   const provider = providers.get(host.provider);
   return provider !== undefined && formatsOf(host, provider).includes(format);
+}
+
+/** Tells whether the host runs the tools of this format itself. */
+export function runsTools(host: HostedModel, format: FormatName, catalog: Catalog): boolean {
+  return speaksFormat(host, format, catalog) && runsSearches(host, format);
 }
 
 /** The same list where nothing moves. */

@@ -1,5 +1,5 @@
 // Deletes what is older than it may be, a few rows at a time, so that nobody waits for it: request records, stored
-// responses, and the audit log.
+// responses, files, and the audit log.
 
 import { setTimeout as wait } from "node:timers/promises";
 import type { Log } from "../core/log.ts";
@@ -17,6 +17,7 @@ const EVENTS = {
   records: { done: "records.pruned", failed: "records.prune_failed" },
   audit: { done: "audit.pruned", failed: "audit.prune_failed" },
   responses: { done: "responses.pruned", failed: "responses.prune_failed" },
+  files: { done: "files.pruned", failed: "files.prune_failed" },
 } as const;
 
 export interface RetentionOptions {

@@ -49,11 +49,44 @@ export function withPrices(
     const model = models.get(id);
     const own = changes.filter((change) => change.model === id);
     if (model === undefined) return next;
-    const row = entryAt(next, "models", id);
-    const changed = rowOf(model, own);
+    const { hosts, joined } = splitHosts(model);
+    const priced = joined.reduce((each, host) => withJoinedPrice(each, host, own), next);
+    if (!own.some((change) => hosts.some((host) => isAt(host, change)))) return priced;
+    const row = entryAt(priced, "models", id);
+    const changed = rowOf({ ...model, ...hosts[0], hosts }, own);
     const provisional = isJsonMap(row) ? row.provisional : undefined;
-    return withEntry(next, "models", id, provisional === undefined ? changed : { ...changed, provisional });
+    return withEntry(priced, "models", id, provisional === undefined ? changed : { ...changed, provisional });
   }, document);
+}
+
+function isAt(host: HostedModel, { provider, upstream }: DatedChange): boolean {
+  return host.provider === provider && host.upstream === upstream;
+}
+
+/** The hosts in the row of a model, and provisional ones of a known model, which have rows of their own. */
+function splitHosts({ hosts }: Model): {
+  readonly hosts: readonly HostedModel[];
+  readonly joined: readonly HostedModel[];
+} {
+  const known = hosts.filter(({ isProvisional }) => isProvisional !== true);
+  return known.length === 0
+    ? { hosts, joined: [] }
+    : { hosts: known, joined: hosts.filter((host) => !known.includes(host)) };
+}
+
+/** With the new price of a provisional host. */
+function withJoinedPrice(document: Overlay, host: HostedModel, changes: readonly DatedChange[]): Overlay {
+  const its = changes.filter((change) => isAt(host, change));
+  const { models } = document;
+  if (its.length === 0 || !Array.isArray(models)) return document;
+  const { price = null, priceAsOf = "", priceSource = "" } = hostRow(host, its);
+  const isIts = (row: Json): row is JsonMap =>
+    isJsonMap(row) && row.hostOf === host.id && row.provider === host.provider && row.upstream === host.upstream;
+  const rows = (models as readonly Json[]).filter(isIts);
+  return rows.reduce(
+    (next, row) => withEntry(next, "models", String(row.id), { ...row, price, priceAsOf, priceSource }),
+    document,
+  );
 }
 
 const ID_LENGTH_MAX = 128;
@@ -70,11 +103,12 @@ interface KnownIds {
 
 /** With a model that a provider has. */
 export function withModel(document: Overlay, id: string, found: PricedModel): Overlay {
-  const { tier, provisional } = found;
+  const { tier, provisional, hostOf } = found;
   return withEntry(document, "models", id, {
     ...{ id, ...foundAt(found) },
     ...(tier === undefined ? {} : { tier }),
     ...(provisional === undefined ? {} : { provisional }),
+    ...(hostOf === undefined ? {} : { hostOf }),
   });
 }
 
@@ -110,6 +144,8 @@ interface PricedModel
     Pick<UnpricedModel, "provider" | "upstream" | "context" | "maxOutput" | "capabilities" | "formats"> {
   readonly tier?: Tier;
   readonly provisional?: ProvisionalUse;
+  /** The known model that the provider has. */
+  readonly hostOf?: string;
 }
 
 /** Tells whether an operator wrote the price of this source: it is neither of the catalogue nor from a list. */
@@ -157,9 +193,10 @@ export function sortChanges<Change extends PriceChange>(
 function rowOf(model: Model, changes: readonly DatedChange[]): JsonMap {
   const { id, name, vendor, tier, endpoint, scores, hosts } = model;
   const hostOf = (host: HostedModel): JsonMap => {
-    const isIts = ({ provider, upstream }: DatedChange): boolean =>
-      provider === host.provider && upstream === host.upstream;
-    return hostRow(host, changes.filter(isIts));
+    return hostRow(
+      host,
+      changes.filter((change) => isAt(host, change)),
+    );
   };
   const own = { id, name, vendor, tier, ...(scores === null ? {} : { bfcl: { ...scores } }) };
   if (endpoint !== null) return { ...own, ...hostOf(model), capabilities: [endpoint] };

@@ -2,6 +2,7 @@
 // serves more.
 
 import type { Machine } from "../config/machine.ts";
+import type { WorkerCount } from "../config/readers.ts";
 
 /** Memory of a busy worker, with room for bodies and streams. */
 const WORKER_BYTES = 384 * 1024 * 1024;
@@ -13,10 +14,21 @@ const WORKERS_MIN = 3;
 /** The largest number that was measured. One thread of the primary process writes the request log of all workers. */
 const AUTO_MAX = 16;
 
-export function workersFor(wanted: number | "auto", { cores, memoryBytes }: Machine): number {
-  if (wanted !== "auto") return wanted;
-  if (cores < CORES_MIN) return 1;
+/** Numbers of workers: those that are always there, and those under load. */
+export interface Crew {
+  readonly least: number;
+  readonly most: number;
+}
+
+export const ALONE: Crew = { least: 1, most: 1 };
+
+export function workersFor(wanted: WorkerCount, { cores, memoryBytes }: Machine): Crew {
+  if (wanted !== "auto") {
+    const [least, most = least] = String(wanted).split("-").map(Number) as [number, number?];
+    return { least, most };
+  }
+  if (cores < CORES_MIN) return ALONE;
   // The other half of the memory is for the system, its file cache and other programs.
   const fitting = Math.min(cores, AUTO_MAX, Math.floor(memoryBytes / 2 / WORKER_BYTES));
-  return fitting < WORKERS_MIN ? 1 : fitting;
+  return fitting < WORKERS_MIN ? ALONE : { least: fitting, most: fitting };
 }

@@ -13,6 +13,7 @@ interface NewConnectionMessage {
 /** Acknowledges the connection with this number, taken or refused because the worker is closing. */
 interface WorkerReply {
   readonly ack?: number;
+  readonly accepted?: boolean;
 }
 
 type Send = (message: unknown, connection?: unknown, ...rest: readonly unknown[]) => boolean;
@@ -27,15 +28,21 @@ interface AcceptedConnection {
 export interface Handout {
   readonly message: NewConnectionMessage;
   readonly connection: AcceptedConnection;
+  /** True where the connection was meant for another worker first. */
+  readonly isPassedOn: boolean;
   /** Sends the connection to the worker. */
   deliver(): void;
+  /** Tells Node that the connection is taken, by whichever worker. */
+  settle(): void;
 }
 
 export interface NodeWorkerEvents {
   /** Called when Node has a connection for the worker. The connection waits for `deliver`. */
   onHandout(handout: Handout): void;
-  /** Called when the worker has taken or refused the connection. */
+  /** Called when the worker has taken the connection, or has refused it and Node looks for another worker. */
   onTaken(handout: Handout): void;
+  /** Called when the worker has refused a connection that was passed on to it. */
+  onRefused(handout: Handout): void;
   /** Decides whether Node learns of the worker's end now or with `releaseEnd`. */
   mayEnd(): boolean;
   /** Called at the moment in which Node learns of the worker's end. */
@@ -46,7 +53,7 @@ export interface NodeWorkerEvents {
 
 /** A worker process whose messages pass through here. */
 export interface NodeWorker {
-  /** Hands over a connection that another worker did not take. */
+  /** Hands over a connection that was meant for another worker. */
   hand(handout: Handout): void;
   releaseEnd(): void;
 }
@@ -57,33 +64,39 @@ export function interceptWorker(worker: ChildProcess, events: NodeWorkerEvents):
   const untaken = new Map<number, Handout>();
   const send = worker.send.bind(worker) as Send;
   const sendAlive: Send = (...sent) => (end.isHeld() ? true : send(...sent));
+  const add = (handout: Handout): void => {
+    untaken.set(handout.message.seq, handout);
+    events.onHandout(handout);
+  };
   const handOut: Send = (message, connection, ...rest) => {
     if (!isNewConnection(message)) return sendAlive(message, connection, ...rest);
-    const handout: Handout = {
+    add({
       message,
       connection: connection as AcceptedConnection,
+      isPassedOn: false,
       deliver: () => void sendAlive(message, connection, ...rest),
-    };
-    untaken.set(message.seq, handout);
-    events.onHandout(handout);
+      // Node reads this as the worker's own reply: it closes its end of the connection, and the worker may get another.
+      settle: () => void worker.emit("internalMessage", { cmd: "NODE_CLUSTER", ack: message.seq, accepted: true }),
+    });
     return true;
   };
   worker.send = handOut as ChildProcess["send"];
   worker.on("internalMessage" as "message", (reply: unknown) => {
-    const { ack } = reply as WorkerReply;
+    const { ack, accepted } = reply as WorkerReply;
     const handout = ack === undefined ? undefined : untaken.get(ack);
     if (ack === undefined || handout === undefined) return;
     untaken.delete(ack);
+    if (handout.isPassedOn && accepted === false) return events.onRefused(handout);
     events.onTaken(handout);
-    // Node closes this end of its own connections, but not of one that was passed on.
-    if (ack < 0) handout.connection.close();
+    if (handout.isPassedOn) handout.settle();
   });
   /** Numbers below zero, because Node counts upwards from zero. */
   let lastSeq = 0;
   return {
-    hand({ message, connection }) {
+    hand({ message, connection, settle }) {
       lastSeq -= 1;
-      handOut({ ...message, seq: lastSeq }, connection);
+      const passed = { ...message, seq: lastSeq };
+      add({ message: passed, connection, isPassedOn: true, deliver: () => void sendAlive(passed, connection), settle });
     },
     releaseEnd: end.release,
   };

@@ -6,13 +6,14 @@ import cluster, { type Worker } from "node:cluster";
 import type { Duplex } from "node:stream";
 import type { Log } from "../core/log.ts";
 import { OTHER_BUILD, STARTED_BY } from "./build.ts";
-import { createHandover } from "./handover.ts";
-import { createHeartbeat } from "./heartbeat.ts";
+import type { Crew } from "./count.ts";
+import type { LoadReport } from "./fill.ts";
+import { createHandover, type Handover } from "./handover.ts";
+import { createHeartbeat, type Heartbeat } from "./heartbeat.ts";
 import { createLink, type OpenLink } from "./link.ts";
 
 export interface SupervisorOptions {
-  /** Number of workers to start. */
-  readonly count: number;
+  readonly crew: Crew;
   /** The program that a worker runs, and its arguments. */
   readonly program: string;
   readonly args: readonly string[];
@@ -23,10 +24,14 @@ export interface SupervisorOptions {
   readonly onEnd: (worker: WorkerProcess) => void;
   /** Called before a hung worker is killed. */
   readonly onHung: () => void;
+  /** Called to have a worker end that the load does not need. */
+  readonly onSpare: (worker: WorkerProcess) => void;
   /** Called when the last worker ended and may not be replaced. */
   readonly onLost: () => void;
   /** Time without an answer after which a worker is hung; for tests. */
   readonly hungMs?: number;
+  /** Time without a connection after which a worker is spare; for tests. */
+  readonly spareMs?: number;
 }
 
 export interface WorkerProcess {
@@ -42,8 +47,10 @@ export interface WorkerProcess {
 export interface Supervisor {
   /** Starts one worker, and replaces it when it dies until all are stopped. Throws if the start fails. */
   startFirst(): WorkerProcess;
-  /** Starts all other workers, as soon as the system has room for them. */
+  /** Starts all other workers that are always there, as soon as the system has room for them. */
   startOthers(): void;
+  /** Takes a worker's report, and starts workers if the load needs them. Returns the connections to let go of. */
+  report(worker: WorkerProcess, report: LoadReport): number;
   running(): readonly WorkerProcess[];
   /** Number of workers whose sign of life is overdue. */
   silent(): number;
@@ -67,62 +74,138 @@ const OTHER_BUILD_TEXT =
   "the files of the program were replaced; restart the gateway, as workers that end are not replaced until then";
 
 export function createSupervisor(options: SupervisorOptions): Supervisor {
-  const { count, log, onStart, onEnd } = options;
-  const running = new Set<WorkerProcess>();
+  const { crew } = options;
+  const children = new Map<WorkerProcess, Worker>();
   const serving = new Set<WorkerProcess>();
-  const delays = createDelays();
-  const handover = createHandover();
-  const heartbeat = createHeartbeat(options.hungMs);
-  let isRetired = false;
+  const handover = createHandover({ isFilled: crew.least < crew.most });
+  const pool: Pool = {
+    ...{ options, children, serving, handover },
+    taken: new Set(),
+    delays: createDelays(),
+    heartbeat: createHeartbeat(options.hungMs),
+    spare: endSpare(options, { children, serving, handover }),
+    isRetired: false,
+  };
   setUpCluster(options);
-
-  function start(index: number, isReplacement: boolean): WorkerProcess {
-    const startedAtMs = performance.now();
-    const { child, worker, ending } = launch(index, isReplacement, options);
-    handover.watch(child.process);
-    running.add(worker);
-    child.once("listening", () => {
-      serving.add(worker);
-      handover.join(child.process);
-      heartbeat.watch(worker.link, () => killHung(child, options));
-    });
-    onStart(worker);
-    void ending.then(({ code, signal }) => {
-      running.delete(worker);
-      const isNoneLeft = (serving.delete(worker) || running.size === 0) && serving.size === 0;
-      onEnd(worker);
-      if (isRetired) return;
-      if (code === OTHER_BUILD) return leaveEmpty(running.size, options);
-      log.error({ event: "worker.ended", pid: worker.pid, code, signal }, ENDED_TEXT);
-      // Connections wait while none serves, so one is started at once, even where the last one died as it started.
-      if (isNoneLeft) startOrRetry(index, true);
-      else delays.startLater(index, performance.now() - startedAtMs, () => startOrRetry(index, true));
-    });
-    return worker;
-  }
-
-  function startOrRetry(index: number, isReplacement: boolean): void {
-    try {
-      start(index, isReplacement);
-    } catch (error) {
-      logFailedStart(error as Error, log);
-      delays.startLater(index, 0, () => startOrRetry(index, true));
-    }
-  }
-
+  const startUpTo = (count: number): void => {
+    for (let index = 1; index < crew.most && pool.taken.size < count && !pool.isRetired; index += 1)
+      if (!pool.taken.has(index)) startOrRetry(pool, index, false);
+  };
   return {
-    startFirst: () => start(0, false),
+    startFirst: () => start(pool, 0, false),
     startOthers() {
-      for (let index = 1; index < count && !isRetired; index += 1) startOrRetry(index, false);
+      startUpTo(crew.least);
       handover.begin();
     },
-    running: () => [...running],
-    silent: heartbeat.silent,
+    report(worker, report) {
+      const child = children.get(worker);
+      const letGo = child === undefined ? 0 : handover.report(child.process, report);
+      startUpTo(handover.wanted());
+      return letGo;
+    },
+    running: () => [...children.keys()],
+    silent: pool.heartbeat.silent,
     retire() {
-      isRetired = true;
-      delays.stop();
+      pool.isRetired = true;
+      for (const each of [pool.spare, pool.delays]) each.stop();
       handover.retire();
     },
+  };
+}
+
+/** The workers of a supervisor. */
+interface Pool extends Serving {
+  readonly options: SupervisorOptions;
+  readonly children: Map<WorkerProcess, Worker>;
+  readonly serving: Set<WorkerProcess>;
+  /** Indices of workers that run or will be started again. */
+  readonly taken: Set<number>;
+  readonly delays: Delays;
+  readonly heartbeat: Heartbeat;
+  readonly spare: ReturnType<typeof endSpare>;
+  isRetired: boolean;
+}
+
+function start(pool: Pool, index: number, isReplacement: boolean): WorkerProcess {
+  const { options, children, serving, taken, handover, heartbeat, spare } = pool;
+  taken.add(index);
+  const { child, worker, ending, livedMs } = launch(index, isReplacement, options);
+  handover.watch(child.process);
+  children.set(worker, child);
+  child.once("listening", () => {
+    serving.add(worker);
+    handover.join(child.process);
+    heartbeat.watch(worker.link, () => killHung(child, options));
+  });
+  options.onStart(worker);
+  void ending.then((how) => {
+    children.delete(worker);
+    const isNoneLeft = (serving.delete(worker) || children.size === 0) && serving.size === 0;
+    options.onEnd(worker);
+    if (spare.hasEnded(worker)) taken.delete(index);
+    else if (!pool.isRetired) replace(pool, { worker, how, livedMs: isNoneLeft ? null : livedMs() });
+  });
+  return worker;
+}
+
+function startOrRetry(pool: Pool, index: number, isReplacement: boolean): void {
+  try {
+    start(pool, index, isReplacement);
+  } catch (error) {
+    logFailedStart(error as Error, pool.options.log);
+    pool.delays.startLater(index, 0, () => startOrRetry(pool, index, true));
+  }
+}
+
+function replace(pool: Pool, { worker: { index, pid }, how: { code, signal }, livedMs }: Ended): void {
+  const { options, children, delays } = pool;
+  if (code === OTHER_BUILD) {
+    leaveEmpty(children.size, options);
+    return;
+  }
+  options.log.error({ event: "worker.ended", pid, code, signal }, ENDED_TEXT);
+  if (livedMs === null) startOrRetry(pool, index, true);
+  else delays.startLater(index, livedMs, () => startOrRetry(pool, index, true));
+}
+
+interface Ended {
+  readonly worker: WorkerProcess;
+  readonly how: WorkerEnding;
+  /** The age of the worker; null if no other one serves. Then one is started at once, because connections wait. */
+  readonly livedMs: number | null;
+}
+
+/** A worker without a connection ends after this long, if the load does not need it. */
+const SPARE_MS = 5 * 60_000;
+
+interface Serving {
+  readonly children: ReadonlyMap<WorkerProcess, Worker>;
+  readonly serving: ReadonlySet<WorkerProcess>;
+  readonly handover: Handover;
+}
+
+/** Ends workers that the load does not need, one at a time, the last one first. */
+function endSpare({ crew, onSpare, spareMs = SPARE_MS }: SupervisorOptions, { children, serving, handover }: Serving) {
+  let leaving: WorkerProcess | null = null;
+  const endOne = (): void => {
+    if (leaving !== null || serving.size <= crew.least) return;
+    const isSpare = ([worker, child]: readonly [WorkerProcess, Worker]): boolean =>
+      worker.index > 0 && serving.has(worker) && handover.isSpare(child.process, spareMs);
+    const [worker, child] = [...children].findLast(isSpare) ?? [];
+    if (worker === undefined || child === undefined) return;
+    leaving = worker;
+    handover.leave(child.process);
+    onSpare(worker);
+  };
+  const timer = crew.least < crew.most ? setInterval(endOne, spareMs / 10).unref() : undefined;
+  return {
+    /** Returns true if the worker ended because it was spare. */
+    hasEnded(worker: WorkerProcess): boolean {
+      if (leaving !== worker) return false;
+      leaving = null;
+      return true;
+    },
+    stop: () => clearInterval(timer),
   };
 }
 
@@ -186,15 +269,19 @@ interface Launched {
   readonly child: Worker;
   readonly worker: WorkerProcess;
   readonly ending: Promise<WorkerEnding>;
+  /** Time since the start. */
+  livedMs(): number;
 }
 
 function launch(index: number, isReplacement: boolean, options: Pick<SupervisorOptions, "log" | "onHung">): Launched {
+  const startedAtMs = performance.now();
   const child = forkWorker();
   limitStart(child, options);
   const link = createLink(child.process.stdio[LINK_FD] as Duplex);
   const ending = endOf(child, link);
   const { pid } = child.process;
-  return { child, ending, worker: { index, pid, link, isReplacement, ended: ending.then(() => undefined) } };
+  const livedMs = (): number => performance.now() - startedAtMs;
+  return { child, ending, livedMs, worker: { index, pid, link, isReplacement, ended: ending.then(() => undefined) } };
 }
 
 /** Throws if the system has no room for a process, such as without a free file descriptor. */

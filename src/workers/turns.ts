@@ -7,6 +7,23 @@ export interface TakingWorker {
   handed: number;
 }
 
+/** Decides when connections are handed over, and to which worker. */
+export interface Distribution<T> {
+  /** Notes a starting worker. */
+  expect(worker: T): void;
+  /** Hands out connections from now on: the gateway can be stopped, and all workers were started. */
+  begin(): void;
+  /** Ends the waiting for starting workers. */
+  open(): void;
+  /** Tells that the worker takes connections from now on. */
+  noteJoined(worker: T): void;
+  noteEnded(worker: T): void;
+  /** Calls `hand` with a worker when the connection is due. Node chose `worker` for it. */
+  wait(worker: T, hand: (target: T) => void): void;
+  /** Hands out every connection that is due. Call this when that may have changed. */
+  handOut(): void;
+}
+
 /** Time that connections wait for workers that start. */
 const STARTING_MS_MAX = 10_000;
 /** Connections that do not wait, so that the first answer comes soon. */
@@ -16,40 +33,38 @@ const AHEAD_MAX = 4;
 /** Longest wait for the others. Workers that accept nothing for 20 ms are treated as busy; they get no catch-up share. */
 const LATE_MS_MAX = 20;
 
-interface Waiting {
-  readonly worker: TakingWorker;
-  readonly hand: () => void;
+interface Waiting<T> {
+  readonly worker: T;
+  readonly hand: (target: T) => void;
 }
 
-export class Turns {
-  readonly #joined: () => readonly TakingWorker[];
-  #waiting: Waiting[] = [];
+export class Turns<T extends TakingWorker> implements Distribution<T> {
+  readonly #joined: () => readonly T[];
+  #waiting: Waiting<T>[] = [];
   #hasBegun = false;
   /** Starting workers that neither listen nor have failed yet. */
-  readonly #starting = new Set<TakingWorker>();
+  readonly #starting = new Set<T>();
   /** Connections that did not wait for starting workers. */
   #early = 0;
   #startTimer: NodeJS.Timeout | undefined;
   #lateTimer: NodeJS.Timeout | undefined;
 
   /** `joined` lists the workers that take connections. */
-  constructor(joined: () => readonly TakingWorker[]) {
+  constructor(joined: () => readonly T[]) {
     this.#joined = joined;
   }
 
-  /** Notes a starting worker. Before `begin`, connections wait for this worker too. */
-  expect(worker: TakingWorker): void {
+  /** Before `begin`, connections wait for this worker too. */
+  expect(worker: T): void {
     if (!this.#hasBegun) this.#starting.add(worker);
   }
 
-  /** Hands out connections from now on: the gateway can be stopped, and all workers were started. */
   begin(): void {
     this.#hasBegun = true;
     this.#startTimer = setTimeout(() => this.open(), STARTING_MS_MAX).unref();
     this.handOut();
   }
 
-  /** Ends the waiting for starting workers. */
   open(): void {
     clearTimeout(this.#startTimer);
     this.#hasBegun = true;
@@ -57,39 +72,37 @@ export class Turns {
     this.handOut();
   }
 
-  /** Tells that the worker takes connections from now on. */
-  noteJoined(worker: TakingWorker): void {
+  noteJoined(worker: T): void {
     if (this.#starting.delete(worker)) this.handOut();
     else this.#level();
   }
 
-  noteEnded(worker: TakingWorker): void {
+  noteEnded(worker: T): void {
     this.#starting.delete(worker);
     this.handOut();
   }
 
-  /** Calls `hand` when it is the worker's turn. */
-  wait(worker: TakingWorker, hand: () => void): void {
+  /** Waits until it is the worker's turn. */
+  wait(worker: T, hand: (target: T) => void): void {
     this.#waiting.push({ worker, hand });
     this.handOut();
   }
 
-  /** Hands out every connection that is due. Call this when that may have changed. */
   handOut(): void {
     if (!this.#hasBegun) return;
     clearTimeout(this.#lateTimer);
     for (let next = this.#takeNext(); next !== undefined; next = this.#takeNext()) {
       if (this.#starting.size > 0) this.#early += 1;
       next.worker.handed += 1;
-      next.hand();
+      next.hand(next.worker);
     }
     if (this.#waiting.length > 0 && this.#starting.size === 0)
       this.#lateTimer = setTimeout(() => this.#level(), LATE_MS_MAX).unref();
   }
 
-  #takeNext(): Waiting | undefined {
+  #takeNext(): Waiting<T> | undefined {
     const least = Math.min(...this.#joined().map(({ handed }) => handed));
-    const isDue = ({ worker }: Waiting): boolean =>
+    const isDue = ({ worker }: Waiting<T>): boolean =>
       this.#starting.size > 0 ? this.#early < EARLY_MAX : worker.handed < least + AHEAD_MAX;
     const next = this.#waiting.find(isDue);
     if (next !== undefined) this.#waiting = this.#waiting.filter((each) => each !== next);

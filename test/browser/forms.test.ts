@@ -143,16 +143,19 @@ describe.skipIf(!hasBrowser)("forms and frame", () => {
     await page.getByRole("button", { name: "Sign out" }).waitFor({ state: "hidden" });
   });
 
-  test("settings are in tabs; options that can change here come first, then those that are set, and a search finds by name, variable and text", async () => {
+  test("settings are in tabs; options that can change here come first by subject, then those that are set, and a search finds by name, variable and text", async () => {
     const { page } = await visit("/settings");
     await page.getByRole("tab", { name: "Configuration" }).click();
     await page.waitForURL(/tab=configuration/);
     const tables = page.locator("table.options");
-    await tables.nth(0).getByText("logging.content").first().waitFor();
-    await tables.nth(1).getByText("limits.queueMs").waitFor();
+    await tables.nth(0).getByText("routing.markup").first().waitFor();
+    await page.getByRole("table", { name: "Set at the start" }).getByText("limits.queueMs").waitFor();
     await expect
       .poll(() => page.getByRole("heading", { level: 2 }).allTextContents())
-      .toEqual(["Can be changed here", "Changed", "Defaults"]);
+      .toEqual([
+        ...["Routing", "Billing", "Limits", "Request log", "Errors", "Stored responses", "Price checks", "Alerts"],
+        ...["Set at the start", "Other options of the start", "History of settings"],
+      ]);
     await page.getByLabel("Search options").fill("switchyard_queue_ms");
     await expect.poll(() => page.locator("table.options tbody tr").count()).toBe(1);
     await page.getByLabel("Search options").fill("nothing has this name");

@@ -35,6 +35,7 @@ describe.skipIf(!hasBrowser)("with many keys", () => {
     await page.getByLabel("Search keys").fill("customer-0007");
     await page.getByRole("link", { name: "customer-0007" }).click();
     await page.getByRole("heading", { level: 1, name: "customer-0007" }).waitFor();
+    await page.getByText(/ saved\. Baseline: \S+/).waitFor();
     await page.getByRole("button", { name: "Revoke key" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Revoke key" }).click();
     await page.getByText("“customer-0007” revoked.").waitFor();

@@ -8,7 +8,7 @@ import { hasBrowser, settled, show, startDashboard } from "./dashboard.ts";
 import { LONG_DATA, type LongData, makeLongData } from "./long-data.ts";
 
 /** Tall, so that no bar covers what axe looks at. */
-const PHONE = { width: 390, height: 9_000 };
+const PHONE = { width: 390, height: 30_000 };
 const SIZES = [PHONE, { width: 1024, height: 768 }, { width: 1440, height: 900 }];
 
 describe.skipIf(!hasBrowser)("long data", () => {

@@ -64,6 +64,8 @@ await describeStores("accounts", ({ url, isShared }) => {
     profileId: null,
     teamId: null,
     memberId: null,
+    spendKeyId: id,
+    requires: null,
     requestsPerMinute: null,
     spendLimitNano: null,
     spendReset: "never",
@@ -79,6 +81,7 @@ await describeStores("accounts", ({ url, isShared }) => {
     const full: KeyRecord = {
       ...record("full", 1_700_000_000_123),
       profileId: "gone",
+      requires: { regions: ["eu"], zeroRetention: true, excludedProviders: ["lab"] },
       requestsPerMinute: 60,
       spendLimitNano: 9_007_199_254_740_993n,
       expiresAtMs: 4_102_444_800_000,
@@ -87,6 +90,20 @@ await describeStores("accounts", ({ url, isShared }) => {
     };
     await here.stores.keys.insert(full);
     expect(await here.stores.keys.all()).toContainEqual(full);
+  });
+
+  test("what keys and teams require is changed and taken away", async () => {
+    await here.stores.keys.insert(record("bound", 1));
+    const requires = { providers: ["lab"] };
+    expect(await here.stores.keys.update(account, "bound", { requires })).toMatchObject({ requires });
+    expect((await stored("bound"))?.requires).toEqual(requires);
+    expect(await here.stores.keys.update(account, "bound", { requires: null })).toMatchObject({ requires: null });
+    const bounds = { parentId: null, profileId: null, allowedModels: null, tierCeiling: null };
+    const team = { ...bounds, id: "team", accountId: account, name: "eu", requires, createdAtMs: 1 };
+    expect(await here.stores.teams.insert(team)).toBeNull();
+    expect(await here.stores.teams.all()).toContainEqual(team);
+    expect(await here.stores.teams.update(account, "team", { requires: null })).toBeNull();
+    expect(await here.stores.teams.all()).toContainEqual({ ...team, requires: null });
   });
 
   test("two keys with one hash, or of an account that is not there, are refused and move no revision", async () => {

@@ -17,6 +17,8 @@ import { afterAll, beforeEach, expect, test } from "vitest";
 import type { Db, SqlRow } from "../../src/core/db.ts";
 import type { StoredResponse } from "../../src/core/responses/stored.ts";
 import { backupSqlite, restoreSqlite } from "../../src/store/backup/sqlite.ts";
+import { createBatchStore } from "../../src/store/batches/batches.ts";
+import { createFileStore } from "../../src/store/batches/files.ts";
 import { openDb } from "../../src/store/db.ts";
 import { createIdempotencyStore } from "../../src/store/ledger/idempotency.ts";
 import { createSealedContent } from "../../src/store/responses/content.ts";
@@ -62,6 +64,10 @@ function response(n: number, more: Partial<StoredResponse> = {}): StoredResponse
   return { accountId: "ada", id, parentId, status: "completed", isBackground: false, createdAtMs: n, content, ...more };
 }
 
+async function* pieces(): AsyncGenerator<Buffer> {
+  yield Buffer.from("x");
+}
+
 /** As an earlier version wrote: everything in one file. More rows than one commit of the move has. */
 async function writeOldFile(): Promise<Db> {
   const db = await openDb(url);
@@ -76,6 +82,15 @@ async function writeOldFile(): Promise<Db> {
       1e9,
     );
   await keptAnswersOf(db).keep("request", "an answer");
+  const file = { purpose: "batch", name: "f", bytes: 1, createdAtMs: 1, expiresAtMs: Number.MAX_SAFE_INTEGER } as const;
+  const files = createFileStore(db, createSealer(Buffer.from("a secret for tests only"), "files"));
+  const batches = createBatchStore(db, createSealer(Buffer.from("a secret for tests only"), "batches"));
+  const batch = { accountId: "ada", id: "b" };
+  const content = { endpoint: "", inputFileId: null, metadata: null, errors: [] };
+  const times = { createdAtMs: 1, expiresAtMs: 1, deletedAtMs: Number.MAX_SAFE_INTEGER };
+  await batches.begin({ ...batch, ...times, api: "openai", keyId: "k", content, maxCost: null });
+  await batches.addLines(batch, 0, [{ customId: "1", body: "{}" }]);
+  await files.create({ accountId: "ada", id: "f", ...file }, pieces(), { bytes: 9, files: 9 });
   return db;
 }
 
@@ -94,6 +109,10 @@ const COUNTS = {
   conversations: 1,
   conversation_items: 1_202,
   idempotent_answers: 1,
+  files: 1,
+  file_parts: 1,
+  batches: 1,
+  batch_lines: 1,
 };
 const NONE = Object.fromEntries(TABLES.map((table) => [table, 0]));
 

@@ -41,6 +41,7 @@ const valueIn = (record: RequestRecord, name: string): string | number | null =>
     status: String(record.status),
     user: record.user,
     team: record.teamId,
+    member: record.memberId,
     session: record.session,
     sessionState: record.sessionState,
   };

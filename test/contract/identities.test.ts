@@ -21,6 +21,7 @@ function user(name: string, role: User["role"], passwordHash = "none$x"): User {
     passwordHash,
     createdAtMs: 1,
     lastSignInAtMs: null,
+    deactivatedAtMs: null,
   };
 }
 

@@ -24,6 +24,8 @@ await describeStores("a search of keys", ({ url }) => {
     profileId: null,
     teamId: null,
     memberId: null,
+    spendKeyId: id,
+    requires: null,
     requestsPerMinute: null,
     spendLimitNano: null,
     spendReset: "never",

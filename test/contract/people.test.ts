@@ -23,6 +23,7 @@ function user(name: string, role: User["role"] = "admin", createdAtMs = 1): User
     passwordHash: "h",
     createdAtMs,
     lastSignInAtMs: null,
+    deactivatedAtMs: null,
   };
 }
 
@@ -67,6 +68,23 @@ await describeStores("people", ({ url }) => {
     expect(made.filter(Boolean)).toHaveLength(1);
     expect(await users().hasOperator()).toBe(true);
     expect(await Promise.all(links.map(({ hash }) => invitations().byHash(hash)))).toEqual([null, null, null]);
+  });
+
+  it("addresses are read by id, of those who are in the account", async () => {
+    await createAccountStore(db).insert({ id: "b", name: "b", billingMode: null, createdAtMs: 1 });
+    for (const [name, accountId] of [
+      ["kay", "a"],
+      ["lou", "b"],
+    ] as const) {
+      const link = invitation(name, { accountId });
+      await invitations().insert(link);
+      await invitations().redeem(link, { ...user(name), accountId });
+    }
+    const ids = ["user_kay", "user_lou", "user_none"];
+    expect(await users().emailsOf("a", ids)).toEqual(new Map([["user_kay", "kay@example.com"]]));
+    expect(await users().emailsOf("a", [])).toEqual(new Map());
+    await users().delete("user_kay", { atMs: 1 });
+    await users().delete("user_lou", { atMs: 1 });
   });
 
   it("an invitation is redeemed once, and not at all when the address is taken", async () => {

@@ -58,7 +58,7 @@ await describeStores("turns of sessions", ({ url }) => {
   test("are written in batches and read at the next start", async () => {
     const log = { debug: vi.fn(), warn: vi.fn() } as unknown as Log;
     const learned: SessionTurn[] = [];
-    const options = { store, idleMs: 60_000, isShared: true, hasDuties: true, now: Date.now, log };
+    const options = { store, idleMs: () => 60_000, isShared: true, hasDuties: true, now: Date.now, log };
     const first = createSessionKeeper({ ...options, learn: () => undefined });
     await first.start();
     const atMs = Date.now();
@@ -82,7 +82,7 @@ await describeStores("turns of sessions", ({ url }) => {
     const keeper = createSessionKeeper({
       store: { ...store, write },
       learn: () => undefined,
-      ...{ idleMs: 60_000, isShared: false, hasDuties: false, now: Date.now, log },
+      ...{ idleMs: () => 60_000, isShared: false, hasDuties: false, now: Date.now, log },
     });
     keeper.keep(turn("f", Date.now()));
     await keeper.flush();

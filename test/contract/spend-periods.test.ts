@@ -165,7 +165,7 @@ await describeStores("spend periods", ({ url, isShared }) => {
     await pay(await take(9n, TODAY), 9, TODAY);
     let nowMs = TODAY + 3_600_000;
     const spending = createSpending({ store: spends, now: () => nowMs });
-    const key = { id: keyId, spendLimitNano: 10n, spendReset: "daily" } as KeyRecord;
+    const key = { id: keyId, spendKeyId: keyId, spendLimitNano: 10n, spendReset: "daily" } as KeyRecord;
     const shown = async () => (await spending.of([key])).get(keyId);
     expect(await shown()).toEqual({ spent: 9n, sinceMs: TODAY, resetsAtMs: TOMORROW });
     nowMs = TOMORROW;
@@ -173,7 +173,7 @@ await describeStores("spend periods", ({ url, isShared }) => {
     nowMs = TODAY + 7_200_000;
     expect(await spending.reset(key)).toEqual({ spent: 0n, sinceMs: nowMs, resetsAtMs: TOMORROW });
     expect((await spending.of([{ ...key, spendLimitNano: null }])).size).toBe(0);
-    const unused = { ...key, id: "unused", spendReset: "never" as const };
+    const unused = { ...key, id: "unused", spendKeyId: "unused", spendReset: "never" as const };
     expect((await spending.of([unused])).get("unused")).toEqual({ spent: 0n, sinceMs: null, resetsAtMs: null });
   });
 

@@ -60,7 +60,7 @@ test("holds the program, the dashboard and the documentation, and nothing else",
     "dist/ui/index.html",
     "dist/catalogue.json",
     "dist/catalogue.schema.json",
-    "dist/docs/index.html",
+    "dist/docs/404.html",
     "dist/docs/swagger-ui-bundle.js.LICENSE.txt",
     "LICENSE",
   ]) {

@@ -111,6 +111,7 @@ export function makeCatalog(overrides: CatalogOverrides = {}): Catalog {
     weights: overrides.weights ?? null,
     unsureTier: "LIGHT",
     hostOrder: "cheapest",
+    serviceTier: null,
   };
 }
 

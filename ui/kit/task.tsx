@@ -1,8 +1,10 @@
 // Something that a press of a button does: whether it still runs, and what went wrong.
 
 import { useState } from "preact/hooks";
-import type { ApiError } from "../api.ts";
+import { type ApiError, call } from "../api.ts";
+import { Button } from "./button.tsx";
 import { Problem } from "./states.tsx";
+import * as TEXT from "./text.ts";
 
 export function useTask() {
   const [error, setError] = useState<ApiError | null>(null);
@@ -14,4 +16,24 @@ export function useTask() {
     setBusy(false);
   };
   return { error, problem: <Problem error={error} />, isBusy, run };
+}
+
+interface DeleteButtonProps {
+  readonly path: string;
+  readonly onDone: () => void;
+}
+
+/** Deletes what a dialog shows. It asks once more by its own label. */
+export function DeleteButton({ path, onDone }: DeleteButtonProps) {
+  const [isAsked, setAsked] = useState(false);
+  const { problem, isBusy, run } = useTask();
+  const remove = (): Promise<void> => run(call("DELETE", path), onDone);
+  return (
+    <>
+      {problem}
+      <Button kind={isAsked ? "danger" : "plain"} isBusy={isBusy} onClick={isAsked ? remove : () => setAsked(true)}>
+        {isAsked ? TEXT.deleteForGood : TEXT.deleteIt}
+      </Button>
+    </>
+  );
 }

@@ -59,3 +59,7 @@ export const noLimitAt = (tier: string | undefined) => `${tier}, no limit`;
 // tier.tsx
 export const tierLabel = (tier: string, classified: string) => `Tier ${tier}${classified}`;
 export const classifiedAs = (tier: string) => `, classified as ${tier}`;
+
+// task.tsx
+export const deleteIt = "Delete";
+export const deleteForGood = "Delete for good";

@@ -9,6 +9,7 @@ import { Budgets } from "./budgets/index.tsx";
 import { Credits } from "./credits/index.tsx";
 import { Explore } from "./explore/index.tsx";
 import { Keys } from "./keys/index.tsx";
+import { Members } from "./members/index.tsx";
 import { Models } from "./models/index.tsx";
 import { Outcomes } from "./outcomes/index.tsx";
 import { Playground } from "./playground/index.tsx";
@@ -17,6 +18,7 @@ import { Providers } from "./providers/index.tsx";
 import { Requests } from "./requests/index.tsx";
 import { Sessions } from "./sessions/index.tsx";
 import { Settings } from "./settings/index.tsx";
+import { Teams } from "./teams/index.tsx";
 
 type PageName = Exclude<(typeof DASHBOARD_PAGES)[number]["name"], "overview">;
 
@@ -31,6 +33,8 @@ export const OTHER_PAGES: Readonly<Record<PageName, ComponentType>> = {
   models: Models,
   providers: Providers,
   keys: Keys,
+  teams: Teams,
+  members: Members,
   budgets: Budgets,
   credits: Credits,
   alerts: Alerts,

@@ -74,7 +74,20 @@ export const classifier = "Classifier";
 export const noLimit = "none";
 export const asConfigured = "As configured";
 
+// history.tsx
+export const noHistory = "No changes yet";
+export const beforeAll = "Before the first change";
+export const inUse = "In use";
+export const rollBack = "Roll back";
+export const rollBackTo = (number: number) => `Roll back to version ${number}`;
+export const rolledBack = (number: number) => `Rolled back to version ${number}.`;
+export const allChanges = (count: number) => `All ${count} changes`;
+
 // options.tsx
+export const undo = "Undo";
+export const undone = (path: string) => `${path} is as it was.`;
+export const reset = "Reset";
+export const resetTo = (path: string) => `Reset ${path} to its default`;
 export const on = "On";
 export const off = "Off";
 export const save = "Save";

@@ -3,17 +3,26 @@
 import { randomBytes } from "node:crypto";
 import type { Page } from "../../core/accounts.ts";
 import type { Budget, BudgetStore } from "../../core/budgets/budget.ts";
-import { type BudgetCounter, counterId, newCounter, spentSince } from "../../core/budgets/counter.ts";
 import { GatewayError } from "../../core/errors.ts";
-import type { NanoUsd } from "../../core/money.ts";
 import { checkedName } from "../../core/names.ts";
+import type { UserStore } from "../../core/people.ts";
 import { TIERS } from "../../core/tiers.ts";
 import type { Directory } from "../directory.ts";
-import { isTimeZone, periodAt, renewsAtMs } from "./periods.ts";
+import { isTimeZone } from "./periods.ts";
+import { createStandings, type Standings } from "./standings.ts";
 
 export type BudgetContent = Pick<
   Budget,
-  "name" | "scope" | "value" | "amount" | "period" | "isRolling" | "timeZone" | "isHard"
+  | "name"
+  | "scope"
+  | "value"
+  | "amount"
+  | "period"
+  | "isRolling"
+  | "timeZone"
+  | "isHard"
+  | "requestsPerMinute"
+  | "tokensPerMinute"
 >;
 
 /** The person or program that changes a budget. Owners cannot touch those of operators. */
@@ -22,20 +31,7 @@ export interface BudgetAuthor {
   readonly isOperator: boolean;
 }
 
-/** Spending of a budget, or of one value of it, and the rest. */
-export interface BudgetStanding {
-  /** The key, tag, end user, model or tier; empty for an account. */
-  readonly value: string;
-  readonly spent: NanoUsd;
-  readonly held: NanoUsd;
-  /** Below zero where the budget was lowered, or an answer cost more than was on hold. */
-  readonly left: NanoUsd;
-  /** Spending from this time on counts. */
-  readonly fromMs: number;
-  readonly renewsAtMs: number;
-}
-
-export interface Budgets {
+export interface Budgets extends Standings {
   /** From memory, for every request. */
   of(accountId: string): readonly Budget[];
   create(author: BudgetAuthor, content: BudgetContent): Promise<Budget>;
@@ -45,19 +41,12 @@ export interface Budgets {
   delete(author: BudgetAuthor, id: string): Promise<boolean>;
   get(accountId: string, id: string): Promise<Budget | null>;
   list(accountId: string, page: Page): Promise<readonly Budget[]>;
-  /** Reads these values, in their order. */
-  standings(wanted: readonly BudgetValue[]): Promise<readonly BudgetStanding[]>;
-  /** Reads the values that have spent most, of a budget that counts each for itself. */
-  topStandings(budget: Budget): Promise<readonly BudgetStanding[]>;
-}
-
-export interface BudgetValue {
-  readonly budget: Budget;
-  readonly value: string;
 }
 
 export interface BudgetsOptions {
   readonly store: BudgetStore;
+  /** Users are not in memory, as teams and keys are. */
+  readonly users: Pick<UserStore, "byId" | "emailsOf">;
   readonly directory: Directory;
   readonly now?: () => number;
 }
@@ -65,11 +54,8 @@ export interface BudgetsOptions {
 /** Every request looks at all of them. */
 const BUDGETS_MAX = 200;
 const NO_BUDGETS: readonly Budget[] = [];
-/** Values read for the list of those that have spent most in the period. */
-const VALUES_READ = 1_000;
-const VALUES_SHOWN = 20;
 
-export function createBudgets({ store, directory, now = Date.now }: BudgetsOptions): Budgets {
+export function createBudgets({ store, users, directory, now = Date.now }: BudgetsOptions): Budgets {
   const of = (accountId: string): readonly Budget[] => directory.budgets(accountId) ?? NO_BUDGETS;
   const find = async (accountId: string, id: string): Promise<Budget | null> => {
     await directory.catchUp();
@@ -80,6 +66,12 @@ export function createBudgets({ store, directory, now = Date.now }: BudgetsOptio
     if (budget?.isByOperator === true && !author.isOperator) throw ofOperator();
     return budget;
   };
+  const checked = async (content: BudgetContent, accountId: string): Promise<BudgetContent> => {
+    const { scope, value } = content;
+    const isStranger = scope === "member" && value !== null && (await users.byId(value))?.accountId !== accountId;
+    if (isStranger) throw bad("value", `The account has no user '${value}'. List its users with /api/users.`);
+    return checkedContent(content, accountId, directory);
+  };
   /** Other processes read when they are told; this one at once. */
   const written = async <Result>(result: Result): Promise<Result> => {
     directory.noteChange();
@@ -89,20 +81,20 @@ export function createBudgets({ store, directory, now = Date.now }: BudgetsOptio
   return {
     of,
     async create({ accountId, isOperator }, content) {
-      const checked = checkedContent(content, accountId, directory);
+      const body = await checked(content, accountId);
       await directory.catchUp();
       if (of(accountId).length >= BUDGETS_MAX) throw tooMany();
       const atMs = now();
       const id = `budget_${randomBytes(12).toString("hex")}`;
       const times = { createdAtMs: atMs, updatedAtMs: atMs };
-      const budget = { id, accountId, ...checked, isByOperator: isOperator, ...times };
+      const budget = { id, accountId, ...body, isByOperator: isOperator, ...times };
       await store.insert(budget);
       return written(budget);
     },
     async replace(author, id, content) {
       const old = await changeable(author, id);
       if (old === null) return null;
-      const budget = { ...old, ...checkedContent(content, author.accountId, directory), updatedAtMs: now() };
+      const budget = { ...old, ...(await checked(content, author.accountId)), updatedAtMs: now() };
       return written((await store.update(budget)) ? budget : null);
     },
     async delete(author, id) {
@@ -111,39 +103,7 @@ export function createBudgets({ store, directory, now = Date.now }: BudgetsOptio
     },
     get: find,
     list: (accountId, page) => store.list(accountId, page),
-    async standings(wanted) {
-      const counters = await store.counters(wanted.map(({ budget, value }) => counterId(budget.id, value)));
-      return wanted.map((one) => {
-        const id = counterId(one.budget.id, one.value);
-        return standingOf(one, counters.get(id) ?? newCounter(id), now());
-      });
-    },
-    async topStandings(budget) {
-      const counters = await store.countersOf(budget.id, VALUES_READ);
-      const standings = counters.map((counter) => {
-        const value = counter.id.slice(budget.id.length + 1);
-        return standingOf({ budget, value }, counter, now());
-      });
-      const inUse = standings.filter(({ spent, held }) => spent > 0n || held > 0n);
-      return inUse.sort((a, b) => (a.spent < b.spent ? 1 : -1)).slice(0, VALUES_SHOWN);
-    },
-  };
-}
-
-/** True where each key, tag value, end user, model or tier has the amount for itself. */
-export function isForEach({ scope, value }: Pick<Budget, "scope" | "value">): boolean {
-  return scope !== "account" && (value === null || (scope === "tag" && !value.includes("=")));
-}
-
-function standingOf({ budget, value }: BudgetValue, counter: BudgetCounter, atMs: number): BudgetStanding {
-  const { fromMs } = periodAt(budget, atMs);
-  const spent = spentSince(counter, fromMs);
-  const { held } = counter;
-  const oldest = counter.parts.find(({ startMs }) => startMs >= fromMs)?.startMs ?? null;
-  return {
-    ...{ value, spent, held, fromMs },
-    left: budget.amount - spent - held,
-    renewsAtMs: renewsAtMs(budget, atMs, oldest),
+    ...createStandings({ store, users, directory, now }),
   };
 }
 
@@ -166,10 +126,15 @@ function checkedContent(content: BudgetContent, accountId: string, directory: Di
   if (scope === "key" && value !== null && directory.keyById(value)?.accountId !== accountId) {
     throw bad("value", `The account has no key '${value}'.`);
   }
+  if (scope === "team" && value !== null && directory.team(value)?.accountId !== accountId) {
+    throw bad("value", `The account has no team '${value}'. List its teams with /api/teams.`);
+  }
   if (scope === "tier" && value !== null && !TIERS.some((tier) => tier === value)) {
     throw bad("value", `'${value}' is no tier. Tiers are ${TIERS.join(", ")}.`);
   }
-  return { ...content, name, value };
+  // Keys that replace each other count together.
+  const counted = scope === "key" && value !== null ? (directory.keyById(value)?.spendKeyId ?? value) : value;
+  return { ...content, name, value: counted };
 }
 
 function bad(param: string, message: string): GatewayError {

@@ -122,6 +122,7 @@ async function firstSignIn(arrival: Arrival, context: ArrivalContext): Promise<U
     passwordHash: noPassword(),
     createdAtMs: now(),
     lastSignInAtMs: null,
+    deactivatedAtMs: null,
   };
   await store.insert(newIdentity(arrival, user.id, email.email, context), user);
   return user;
@@ -160,7 +161,7 @@ async function granted(user: User, arrival: Arrival, context: ArrivalContext): P
   return changed;
 }
 
-function belowOperator(role: UserRole): UserRole {
+export function belowOperator(role: UserRole): UserRole {
   return role === "operator" ? "admin" : role;
 }
 

@@ -41,6 +41,8 @@ export interface TokensContext {
   readonly keys: Pick<Keys, "derive" | "verifyHash">;
   readonly accounts: Pick<AccountStore, "get">;
   readonly teams: { idOf(accountId: string, name: string): Promise<string | null> };
+  /** Tells whether one of these names, in lower case, is that of somebody who is gone. */
+  readonly hasEnded?: (accountId: string, names: readonly string[]) => boolean;
   readonly now?: () => number;
 }
 
@@ -119,9 +121,10 @@ function forgetOldest(known: Map<string, KnownToken>): void {
   if (oldest !== undefined) known.delete(oldest);
 }
 
-type KeySources = Pick<TokensContext, "keys" | "accounts" | "teams">;
+type KeySources = Pick<TokensContext, "keys" | "accounts" | "teams" | "hasEnded">;
 
 async function keyOf(holder: TokenHolder, context: KeySources): Promise<Verification> {
+  if (context.hasEnded?.(accountOf(holder) ?? "", namesOf(holder)) === true) return { state: "unknown" };
   holder.key ??= derivedKey(holder, context).catch((error: unknown) => {
     holder.key = null;
     throw error;
@@ -163,6 +166,15 @@ function accountOf({ provider, claims }: TokenHolder): string | null {
 function noAccess(): GatewayError {
   const message = "The token is valid, but no rule gives its holder access. Ask your admin.";
   return tokenRefused("token_without_access", message);
+}
+
+/** Claims that may name a person. One that is not verified gives nobody access, and may take it away. */
+const NAMING = ["email", "preferred_username", "upn", "unique_name", "sub", "oid", "uid"];
+
+/** Every name by which an identity provider's SCIM may know the holder, in lower case. */
+function namesOf({ provider, subject, claims }: TokenHolder): readonly string[] {
+  const names = [`${provider.issuer} ${subject}`, ...NAMING.map((claim) => claims[claim])];
+  return names.flatMap((name) => (typeof name === "string" ? [name.toLowerCase()] : []));
 }
 
 const NAME_MAX = 200;

@@ -7,7 +7,7 @@ import { msUntil, type RateRequest, type Taken } from "../../core/processes/call
 export type StoredBytesLimit = (keyId: string, bytes: number, limitPerMinute: number) => Promise<number>;
 
 /** Takes from a window. Resolves to null when the shared store does not answer. */
-type TakeFromWindow = (request: RateRequest) => Promise<Taken | null>;
+export type TakeFromWindow = (request: RateRequest) => Promise<Taken | null>;
 
 const WINDOW_SECONDS = 60;
 /** Windows count in units of so many bytes. */

@@ -11,12 +11,12 @@ export interface WrongKeys {
 
 const WINDOW_MS = 60_000;
 
-export function createWrongKeys(mostPerMinute: number, now: () => number = Date.now): WrongKeys {
+export function createWrongKeys(mostPerMinute: () => number, now: () => number = Date.now): WrongKeys {
   const failures = createFailureCounts(WINDOW_MS, now);
   return {
     waitSeconds(address) {
       if (failures.isEmpty()) return 0;
-      const untilMs = failures.blockedUntilMs(networkOf(address), mostPerMinute);
+      const untilMs = failures.blockedUntilMs(networkOf(address), mostPerMinute());
       return untilMs === 0 ? 0 : Math.ceil((untilMs - now()) / 1000);
     },
     note: (address) => failures.add([networkOf(address)]),

@@ -6,7 +6,7 @@ import { createSender } from "../../alerting/sender.ts";
 import { type AlertTargets, createAlertTargets } from "../../alerting/targets.ts";
 import { createWatch, type EventSource } from "../../alerting/watch.ts";
 import { mailServerOf } from "../../config/options/alerts.ts";
-import type { Settings } from "../../config/settings.ts";
+import type { LiveSettings, Settings } from "../../config/settings.ts";
 import type { AlertEventStore } from "../../core/alerts/events.ts";
 import type { AlertOutbox } from "../../core/alerts/targets.ts";
 import type { Db } from "../../core/db.ts";
@@ -21,13 +21,16 @@ import type { OpenedConfiguration } from "../configuration.ts";
 import type { People } from "../people.ts";
 import type { InstallationSecret } from "../secret.ts";
 import { hasDuties, type WorkerSlot } from "../worker.ts";
+import { budgetSource } from "./budgets.ts";
 import { priceSource } from "./prices.ts";
 import { providerSource } from "./providers.ts";
 
 interface AlertsContext {
-  readonly settings: Pick<Settings, "alerts" | "prices">;
+  /** The mail server and who may be called stay as they were at the start. */
+  readonly settings: Pick<Settings, "alerts">;
+  readonly live: () => Pick<LiveSettings, "alerts" | "prices">;
   readonly reader: Db;
-  readonly people: Pick<People, "billingModeOf">;
+  readonly people: Pick<People, "billingModeOf" | "budgets" | "accountStore">;
   readonly configuration: OpenedConfiguration;
   readonly secret: InstallationSecret;
   readonly log: Log;
@@ -47,16 +50,20 @@ const CALL_MS = 10_000;
 
 /** Starts watch and sender in the worker that has the duties. */
 export function openAlerts(db: Db, context: AlertsContext): Alerts {
-  const { settings, reader, people, configuration, secret, log, now, worker } = context;
+  const { settings, live, reader, people, configuration, secret, log, now, worker } = context;
   const { current } = configuration.snapshots;
   const events = createAlertEventStore(db);
   const facts = createAccountFactsStore(reader, people.billingModeOf);
-  const judge = createAccountJudge(settings.alerts);
+  const judge = createAccountJudge(() => live().alerts);
   const accounts: EventSource = { look: async (nowMs) => judge.judge(await facts.read(nowMs), nowMs) };
   const watch = createWatch({
     store: events,
     ownSources: [providerSource(current)],
-    sharedSources: [accounts, priceSource({ ...configuration, settings, current })],
+    sharedSources: [
+      accounts,
+      budgetSource({ budgets: people.budgets, accounts: people.accountStore }),
+      priceSource({ ...configuration, prices: () => live().prices, current }),
+    ],
     log,
     now,
   });

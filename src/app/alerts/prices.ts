@@ -10,7 +10,7 @@ import type { Services } from "../../gateway/services.ts";
 import type { Versions } from "../../versions/versions.ts";
 
 interface PriceContext {
-  readonly settings: Pick<Settings, "prices">;
+  readonly prices: () => Settings["prices"];
   readonly current: () => Pick<Services, "catalog">;
   readonly versions: Versions;
   readonly priceChecks: PriceCheckStore;
@@ -20,12 +20,12 @@ const EVERY_MS = 15 * 60_000;
 const NAMED_MAX = 5;
 
 export function priceSource(context: PriceContext): EventSource {
-  const { settings, current, priceChecks } = context;
+  const { prices, current, priceChecks } = context;
   return {
     everyMs: EVERY_MS,
     async look() {
       const { catalog } = current();
-      if (settings.prices.priceCheck === "off" || isSimulated(catalog)) return [];
+      if (prices().priceCheck === "off" || isSimulated(catalog)) return [];
       const check = await priceChecks.read();
       return [...(await waitingOf(check, context)), ...invalidOf(check)];
     },
@@ -35,11 +35,12 @@ export function priceSource(context: PriceContext): EventSource {
 /** The code is loaded when it is needed, as for the check itself. */
 async function waitingOf(check: PriceCheck, context: PriceContext): Promise<readonly Observation[]> {
   if (check.atMs === 0) return [];
-  const { settings, current, versions } = context;
+  const { current, versions } = context;
   const { reviewPrices } = await import("../../catalog/prices/review.ts");
   const { waitingIn } = await import("../../gateway/operate/feed-places.ts");
-  const { proposals } = reviewPrices(current().catalog, check, settings.prices.priceMaxChangePercent);
-  const waiting = waitingIn(proposals, versions, settings.prices);
+  const prices = context.prices();
+  const { proposals } = reviewPrices(current().catalog, check, prices.priceMaxChangePercent);
+  const waiting = waitingIn(proposals, versions, prices);
   if (waiting.length === 0) return [];
   const names = [...new Set(waiting.map(({ model }) => model))].sort();
   const more = names.length > NAMED_MAX ? [`and ${names.length - NAMED_MAX} more`] : [];

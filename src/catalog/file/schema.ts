@@ -97,10 +97,13 @@ const dialect = {
   thinking: oneOf(["adaptive", "level", "budget", "none"]),
   thinkingOff: oneOf(["disabled", "between_tools"]),
   takesForcedTools: Type.Boolean(),
+  takesSearchOptions: Type.Boolean(),
   bindsThinking: Type.Boolean(),
   takesPrefill: Type.Boolean(),
   takesSystemInMiddle: Type.Boolean(),
   takesOutputFormat: Type.Boolean(),
+  versionInBody: text,
+  refusesBetas: listOf(text),
   takesFormatWithTools: Type.Boolean(),
 } satisfies FieldsOf<Dialect>;
 const dialectChanges = strict(partial(dialect));
@@ -122,7 +125,8 @@ const host = {
   regions: listOf(text),
   zeroRetention: Type.Boolean(),
   retires: day,
-} satisfies FieldsOf<HostRow>;
+  callFrom: listOf(Type.String({ maxLength: LENGTH_MAX })),
+} satisfies FieldsOf<Omit<HostRow, "provisional">>;
 
 const evidence = {
   overall: score,
@@ -151,7 +155,7 @@ const model = {
     strict({ factor: Type.Number({ minimum: 0.1, maximum: 10 }), asOf: maybe(day), source: maybe(text) }),
   ),
   note: maybe(text),
-} satisfies FieldsOf<Omit<ModelRow, "provisional">>;
+} satisfies FieldsOf<Omit<ModelRow, "provisional" | "hostOf">>;
 
 const policy = {
   region: maybe(text),

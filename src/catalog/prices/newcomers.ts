@@ -1,6 +1,7 @@
 // Models that a configured provider lists, a feed prices and the catalogue lacks. They may be asked for by name at once, and
 // count as provisional until somebody knows them. Pure.
 
+import { ENDPOINTS, type Model } from "../../core/model.ts";
 import type { BandedRates, RateCard } from "../../core/price.ts";
 import type { Tier } from "../../core/tiers.ts";
 import type { PriceCheck } from "./check.ts";
@@ -53,24 +54,86 @@ export function newcomers(catalog: PricedCatalog, check: PriceCheck, terms: Newc
   return found.filter((each) => isWanted(makersOwn(each, check))).slice(0, NEWCOMERS_MAX);
 }
 
-/** A model that is new, at all providers that have it. */
+type Hosts = readonly [Newcomer, ...Newcomer[]];
+
+/** A model that is new, at all providers that have it, or new hosts of a model. */
 interface NewModel {
-  /** Id of the provisional model that has the name already; null where none does. */
+  /** Id of the model that has the name already; null where none does. */
   readonly known: string | null;
-  readonly hosts: readonly [Newcomer, ...Newcomer[]];
+  /** Says that the model was known before it was found anywhere, so that these are provisional hosts of it. */
+  readonly isProven: boolean;
+  readonly hosts: Hosts;
 }
 
-/** Newcomers of one name are one model, whatever their providers write before the name. */
-export function newModels({ models }: PricedCatalog, found: readonly Newcomer[]): readonly NewModel[] {
-  const provisional = [...models.values()].filter(({ isProvisional }) => isProvisional);
+/**
+ * Newcomers of one name are one model, whatever their providers write before the name. One that has the name of a known
+ * model is a host of it, if its price may be true.
+ */
+export function newModels(
+  { models }: PricedCatalog,
+  found: readonly Newcomer[],
+  mayJoin: (model: Model) => boolean,
+): readonly NewModel[] {
+  const provisional = [...models.values()].filter(({ hosts }) => hosts.every(({ isProvisional }) => isProvisional));
   const known = new Map(provisional.flatMap(({ id, hosts }) => hosts.map((host) => [nameOf(host), id])));
-  const named = new Map<string, readonly Newcomer[]>();
-  for (const each of found) named.set(nameOf(each), [...(named.get(nameOf(each)) ?? []), each]);
-  return [...named].map(([name, hosts]) => {
+  const proven = provenByName(models);
+  const joining = new Map<Model, Newcomer[]>();
+  const named = new Map<string, Newcomer[]>();
+  for (const each of found) {
+    const name = nameOf(each);
+    const model = proven.get(name);
+    if (model == null || !mayJoin(model)) named.set(name, [...(named.get(name) ?? []), each]);
+    else if (isNear(each, model)) joining.set(model, [...(joining.get(model) ?? []), withFacts(each, model)]);
+  }
+  const joined = [...joining].map(([{ id }, hosts]) => ({
+    known: id,
+    isProven: true,
+    hosts: hosts as readonly Newcomer[] as Hosts,
+  }));
+  const added = [...named].map(([name, hosts]) => {
     // A name without a maker before it is most often the maker's own.
-    const sorted = hosts.toSorted((one, other) => slashes(one) - slashes(other)) as [Newcomer, ...Newcomer[]];
-    return { known: known.get(name) ?? null, hosts: sorted };
+    const sorted = hosts.toSorted((one, other) => slashes(one) - slashes(other)) as readonly Newcomer[] as Hosts;
+    return { known: known.get(name) ?? null, isProven: false, hosts: sorted };
   });
+  return [...joined, ...added];
+}
+
+/** Chat models that are no provisional ones by the names that their hosts have for them; null for a name of several. */
+function provenByName(models: PricedCatalog["models"]): ReadonlyMap<string, Model | null> {
+  const named = new Map<string, Model | null>();
+  for (const model of models.values()) {
+    if (model.endpoint !== null) continue;
+    for (const host of model.hosts) {
+      const name = nameOf(host);
+      const isOther = named.has(name) && named.get(name) !== model;
+      if (host.isProvisional !== true) named.set(name, isOther ? null : model);
+    }
+  }
+  return named;
+}
+
+/** Hosts of one model differ up to this many times in price. Beyond, a feed is wrong or means another model. */
+const HOST_FACTOR_MAX = 4;
+
+function isNear({ price }: Newcomer, { hosts }: Model): boolean {
+  const cards = hosts.flatMap(({ price: own, isProvisional }) => (own === null || isProvisional ? [] : [own]));
+  const isWithin = (rate: (rates: BandedRates) => number): boolean => {
+    const known = cards.map(rate);
+    const [least, most] = [Math.min(...known) / HOST_FACTOR_MAX, Math.max(...known) * HOST_FACTOR_MAX];
+    return rate(price) >= least && rate(price) <= most;
+  };
+  return isWithin(({ input }) => input) && isWithin(({ output }) => output);
+}
+
+/** Facts that no feed tells of the host are as elsewhere. */
+function withFacts(found: Newcomer, { context, maxOutput, capabilities, tier }: Model): Newcomer {
+  return {
+    ...found,
+    context: found.context ?? context,
+    maxOutput: found.maxOutput ?? maxOutput,
+    capabilities: found.capabilities.length > 0 ? found.capabilities : [...capabilities],
+    tier,
+  };
 }
 
 function slashes({ upstream }: Newcomer): number {
@@ -111,7 +174,7 @@ function allRates({ bands = [], ...usual }: BandedRates): readonly BandedRates[]
   return [usual, ...bands];
 }
 
-const OTHERS: ReadonlySet<string> = new Set(["embeddings", "rerank", "moderation"]);
+const OTHERS: ReadonlySet<string> = new Set(ENDPOINTS);
 /** Variants that not everybody may call, or that are made for one trade. */
 const GATED = /(^|[-/.])(cyber|law|rosalind)([-/.]|$)/i;
 

@@ -52,7 +52,7 @@ function parseUsers({ words, flags }: Arguments): Parsed<UserOptions> {
   return { options: { kind, email: email ?? null, url, isJson: isOn(own, "json") }, config };
 }
 
-function parseUrl(text: string | null): string | null {
+export function parseUrl(text: string | null): string | null {
   if (text === null || (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol))) return text;
   throw new UsageError(TEXT.wrongUrl(text));
 }
@@ -74,6 +74,11 @@ function rowOf({ id, email, role, accountId, lastSignInAtMs }: User): readonly s
   return [id, email, role, accountId, seen.replace("T", " ")];
 }
 
+/** A page of the dashboard, at the address that was given, configured, or listened on. */
+export function linkTo(page: string, url: string | null, { server }: Settings): string {
+  return `${(url ?? server.publicUrl ?? openableUrl(server)).replace(/\/+$/, "")}/#/${page}`;
+}
+
 interface ResetContext {
   readonly db: Db;
   readonly settings: Settings;
@@ -89,7 +94,7 @@ async function reset({ email, url, isJson }: UserOptions, { db, settings, termin
     terminal.say(TEXT.noUser(email, command("users list")));
     return FAILED;
   }
-  const link = `${(url ?? settings.server.publicUrl ?? openableUrl(settings.server)).replace(/\/+$/, "")}/#/reset?token=${made.token}`;
+  const link = linkTo(`reset?token=${made.token}`, url, settings);
   const expiresAt = new Date(made.expiresAtMs).toISOString();
   if (isJson) {
     printJson({ email: made.user.email, link, expiresAt }, terminal);

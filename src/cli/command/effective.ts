@@ -40,14 +40,14 @@ export async function effective(settings: Settings, terminal: Pick<Terminal, "sa
   }
 }
 
-type Served = Pick<Extract<Checked, { ok: true }>, "catalog" | "routing" | "options">;
+type Served = Omit<Extract<Checked, { ok: true }>, "ok" | "warnings">;
 
 async function servedBy(db: Db, settings: Settings): Promise<Partial<Served>> {
   let served: Partial<Served> = {};
   const versions = versionsOf(db, settings, {
     isReadOnly: true,
-    onServe({ catalog, routing, options }) {
-      served = { catalog, routing, options };
+    onServe({ ok: _, warnings: __, ...checked }) {
+      served = checked;
     },
   });
   await versions.start();
@@ -56,7 +56,7 @@ async function servedBy(db: Db, settings: Settings): Promise<Partial<Served>> {
 }
 
 interface VersionsUse {
-  readonly onServe?: (checked: Served) => void;
+  readonly onServe?: (checked: Extract<Checked, { ok: true }>) => void;
   readonly onEvent?: (event: VersionEvent) => void;
   /** Makes no secret where there is none. */
   readonly isReadOnly?: boolean;

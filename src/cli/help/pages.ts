@@ -2,8 +2,11 @@
 
 import { PROFILE_CONTROLS, REQUEST_CONTROLS } from "../../core/requests/controls.ts";
 import { ACCESS_PAGES } from "./access-pages.ts";
+import { APPLY_PAGE } from "./apply-page.ts";
+import { IMPORT_PAGE } from "./import-page.ts";
 import { controlRows, flags, flagsOfAll, type HelpPage } from "./layout.ts";
 import { RUN_PAGE } from "./run-page.ts";
+import { SETTINGS_PAGE } from "./settings-page.ts";
 
 /** In the order in which `switchyard help` lists the commands; a test holds it equal to the table in main.ts. */
 export const PAGES: Readonly<Record<string, HelpPage>> = {
@@ -38,6 +41,8 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
     ],
   },
   run: RUN_PAGE,
+  import: IMPORT_PAGE,
+  apply: APPLY_PAGE,
   keys: {
     summary: "Create, list, edit, rotate and revoke API keys",
     about: "create, list, edit, rotate and revoke API keys. A running server sees changes within seconds.",
@@ -192,6 +197,7 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
       "FILE has the keys of switchyard.yaml. Write only what changes; null takes something out.",
     ],
   },
+  settings: SETTINGS_PAGE,
   models: {
     summary: "List and check models, update prices or the whole catalogue, and sign catalogue files",
     about: "the catalogue as this configuration has it, and whether providers offer what it says.",

@@ -8,8 +8,9 @@ import { option, type ValuesOf } from "./option.ts";
 /** An address of a mail server, with a user and a password where it wants them. */
 const mailServer = hidden(
   text({
-    test: (value) => /^smtps?:\/\/[^/]+\/?$/.test(value) && URL.canParse(value) && new URL(value).hostname !== "",
-    expected: "smtp://user:password@host:587, or smtps:// for TLS from the start",
+    test: (value) =>
+      /^smtp(s|-plain)?:\/\/[^/]+\/?$/.test(value) && URL.canParse(value) && new URL(value).hostname !== "",
+    expected: "smtp://user:password@host:587, smtps:// for TLS from the start, or smtp-plain://",
   }),
 );
 
@@ -20,6 +21,7 @@ export const MAIL_ADDRESS = /^[^\s@<>()",;:\\[\]]{1,64}@[A-Za-z0-9.-]{1,190}$/;
 export const ALERT_OPTIONS = {
   lowBalance: option<number>({
     path: "alerts.lowBalance",
+    isLive: true,
     env: "SWITCHYARD_ALERTS_LOW_BALANCE",
     default: 1,
     read: number({ min: 0, max: 1_000_000 }),
@@ -27,6 +29,7 @@ export const ALERT_OPTIONS = {
   }),
   balanceDays: option<number>({
     path: "alerts.balanceDays",
+    isLive: true,
     env: "SWITCHYARD_ALERTS_BALANCE_DAYS",
     default: 3,
     read: number({ min: 0, max: 365 }),
@@ -34,6 +37,7 @@ export const ALERT_OPTIONS = {
   }),
   spikeFactor: option<number>({
     path: "alerts.spikeFactor",
+    isLive: true,
     env: "SWITCHYARD_ALERTS_SPIKE_FACTOR",
     default: 5,
     read: number({ min: 0, max: 1_000 }),
@@ -41,6 +45,7 @@ export const ALERT_OPTIONS = {
   }),
   errorPercent: option<number>({
     path: "alerts.errorPercent",
+    isLive: true,
     env: "SWITCHYARD_ALERTS_ERROR_PERCENT",
     default: 10,
     read: number({ min: 0, max: 100 }),
@@ -48,6 +53,7 @@ export const ALERT_OPTIONS = {
   }),
   fallbackPercent: option<number>({
     path: "alerts.fallbackPercent",
+    isLive: true,
     env: "SWITCHYARD_ALERTS_FALLBACK_PERCENT",
     default: 25,
     read: number({ min: 0, max: 100 }),
@@ -58,7 +64,7 @@ export const ALERT_OPTIONS = {
     env: "SWITCHYARD_ALERTS_PRIVATE_NETWORK",
     default: false,
     read: truth,
-    help: "Whether webhooks of alerts may have an address of a private network.",
+    help: "Whether webhooks of alerts may have an address of a private network, those of organisations too.",
   }),
   mailServer: option<string | null>({
     path: "alerts.mailServer",
@@ -67,7 +73,7 @@ export const ALERT_OPTIONS = {
     shownDefault: "none",
     isSecret: true,
     read: mailServer,
-    help: "smtp://user:password@host:587, which uses STARTTLS, or smtps:// for TLS from the start. Alerts can then go to mail addresses.",
+    help: "smtp://user:password@host:587, which requires STARTTLS, smtps:// for TLS from the start, or smtp-plain://, which sends without TLS where the server has none, but never a password. Alerts can then go to mail addresses.",
   }),
   mailFrom: option<string | null>({
     path: "alerts.mailFrom",
@@ -85,8 +91,10 @@ type AlertValues = Pick<ValuesOf<typeof ALERT_OPTIONS>, "mailServer" | "mailFrom
 export interface MailServer {
   readonly host: string;
   readonly port: number;
-  /** TLS from the start; otherwise STARTTLS where the server offers it. */
+  /** TLS from the start; otherwise by STARTTLS. */
   readonly isTls: boolean;
+  /** Sends mails, but no password, to a server without STARTTLS. */
+  readonly allowsPlain: boolean;
   readonly user: string | null;
   readonly password: string | null;
   readonly from: string;
@@ -101,6 +109,7 @@ export function mailServerOf({ mailServer: url, mailFrom: from }: AlertValues): 
     host: hostname.replace(/^\[|\]$/g, ""),
     port: port === "" ? (isTls ? 465 : 587) : Number(port),
     isTls,
+    allowsPlain: protocol === "smtp-plain:",
     user: username === "" ? null : decodeURIComponent(username),
     password: password === "" ? null : decodeURIComponent(password),
     from,

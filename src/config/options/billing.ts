@@ -8,6 +8,7 @@ import { option } from "./option.ts";
 export const BILLING_OPTIONS = {
   billingMode: option<BillingMode>({
     path: "billing.mode",
+    isLive: true,
     env: "SWITCHYARD_BILLING_MODE",
     default: "prepaid",
     read: oneOf(BILLING_MODES),

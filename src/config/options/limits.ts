@@ -9,6 +9,7 @@ const count = number({ min: 1, max: 1_000_000, isWhole: true });
 export const LIMIT_OPTIONS = {
   requestsPerMinute: option<number>({
     path: "limits.requestsPerMinute",
+    isLive: true,
     env: "SWITCHYARD_REQUESTS_PER_MINUTE",
     default: 600,
     read: count,
@@ -16,6 +17,7 @@ export const LIMIT_OPTIONS = {
   }),
   inFlight: option<number>({
     path: "limits.inFlight",
+    isLive: true,
     env: "SWITCHYARD_IN_FLIGHT",
     default: 5_000,
     read: count,
@@ -23,6 +25,7 @@ export const LIMIT_OPTIONS = {
   }),
   inFlightPerKey: option<number>({
     path: "limits.inFlightPerKey",
+    isLive: true,
     env: "SWITCHYARD_IN_FLIGHT_PER_KEY",
     default: 2_500,
     read: count,
@@ -59,6 +62,7 @@ export const LIMIT_OPTIONS = {
   }),
   storedBytesPerMinute: option<number>({
     path: "limits.storedBytesPerMinute",
+    isLive: true,
     env: "SWITCHYARD_STORED_BYTES_PER_MINUTE",
     default: 128 * 1024 ** 2,
     read: number({ min: 1024, max: 1024 ** 4, isWhole: true }),
@@ -73,6 +77,7 @@ export const LIMIT_OPTIONS = {
   }),
   endUserHeaders: option<readonly string[]>({
     path: "limits.endUserHeaders",
+    isLive: true,
     env: "SWITCHYARD_END_USER_HEADERS",
     default: ["x-openwebui-user-id", "x-openwebui-user-email"],
     shownDefault: "x-openwebui-user-id, x-openwebui-user-email",
@@ -81,6 +86,7 @@ export const LIMIT_OPTIONS = {
   }),
   wrongKeysPerMinute: option<number>({
     path: "limits.wrongKeysPerMinute",
+    isLive: true,
     env: "SWITCHYARD_WRONG_KEYS_PER_MINUTE",
     default: 1_000,
     read: count,

@@ -19,6 +19,7 @@ export const ADOPTIONS = ["named", "auto", "off"] as const;
 export const PRICE_OPTIONS = {
   priceCheck: option<(typeof PRICE_CHECKS)[number]>({
     path: "prices.check",
+    isLive: true,
     env: "SWITCHYARD_PRICES_CHECK",
     default: "daily",
     read: oneOf(PRICE_CHECKS),
@@ -26,6 +27,7 @@ export const PRICE_OPTIONS = {
   }),
   priceCheckHours: option<number>({
     path: "prices.checkHours",
+    isLive: true,
     env: "SWITCHYARD_PRICES_CHECK_HOURS",
     default: 24,
     read: number({ min: 0, max: 8760 }),
@@ -64,6 +66,7 @@ export const PRICE_OPTIONS = {
   }),
   priceMaxChangePercent: option<number>({
     path: "prices.maxChangePercent",
+    isLive: true,
     env: "SWITCHYARD_PRICES_MAX_CHANGE_PERCENT",
     default: 200,
     read: number({ min: 0, max: 10_000 }),

@@ -10,6 +10,7 @@ const bytes = number({ min: MEBIBYTE, max: 1024 ** 4, isWhole: true });
 export const RESPONSES_OPTIONS = {
   responsesRetentionDays: option<number>({
     path: "responses.retentionDays",
+    isLive: true,
     env: "SWITCHYARD_RESPONSES_RETENTION_DAYS",
     default: 30,
     read: number({ min: 1, max: 3650, isWhole: true }),
@@ -17,6 +18,7 @@ export const RESPONSES_OPTIONS = {
   }),
   responsesBytesPerAccount: option<number>({
     path: "responses.bytesPerAccount",
+    isLive: true,
     env: "SWITCHYARD_RESPONSES_BYTES_PER_ACCOUNT",
     default: 1024 * MEBIBYTE,
     read: bytes,
@@ -24,6 +26,7 @@ export const RESPONSES_OPTIONS = {
   }),
   conversationBytes: option<number>({
     path: "responses.conversationBytes",
+    isLive: true,
     env: "SWITCHYARD_CONVERSATION_BYTES",
     default: 16 * MEBIBYTE,
     read: bytes,

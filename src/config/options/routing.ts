@@ -1,6 +1,7 @@
 // Options of routing: the catalogue's defaults, how long an answer may take, and when a circuit breaker opens.
 
 import { DEFAULT_HOST_ORDER, DEFAULT_MARKUP_PPM, DEFAULT_UNSURE_TIER } from "../../catalog/build.ts";
+import { ASKED_SERVICE_TIERS, type AskedServiceTier } from "../../core/money.ts";
 import { HOST_ORDERS, type HostOrder } from "../../core/requests/controls.ts";
 import { TIERS, type Tier } from "../../core/tiers.ts";
 import { markupPpm, number, oneOf, text, truth } from "../readers.ts";
@@ -47,6 +48,15 @@ export const CATALOG_OPTIONS = {
     read: oneOf(HOST_ORDERS),
     help: "In which order the hosts of a model are tried: cheapest, fastest or balanced.",
   }),
+  serviceTier: option<AskedServiceTier | null>({
+    path: "routing.serviceTier",
+    isLive: true,
+    env: "SWITCHYARD_SERVICE_TIER",
+    default: null,
+    shownDefault: "the provider decides",
+    read: oneOf(ASKED_SERVICE_TIERS),
+    help: "The service tier that hosts with a price for it are asked for, where neither request nor profile name one: default, flex or priority.",
+  }),
   catalog: option<"builtin" | "none">({
     path: "catalog.use",
     shortPath: "catalog",
@@ -77,6 +87,7 @@ export const ROUTING_OPTIONS = {
   }),
   sessionMinutes: option<number>({
     path: "routing.sessionMinutes",
+    isLive: true,
     env: "SWITCHYARD_SESSION_MINUTES",
     default: 240,
     read: number({ min: 0, max: 10_080, isWhole: true }),

@@ -1,7 +1,18 @@
 // Options of the HTTP server: where it listens, how it stops, and how long clients may take.
 
 import { isIP } from "node:net";
-import { adminToken, corsOrigin, hostName, listOf, number, publicUrl, text, truth, workerCount } from "../readers.ts";
+import {
+  adminToken,
+  corsOrigin,
+  hostName,
+  listOf,
+  number,
+  publicUrl,
+  text,
+  truth,
+  type WorkerCount,
+  workerCount,
+} from "../readers.ts";
 import { option } from "./option.ts";
 
 /** The lame-duck time where several processes share a database, and one can take over from another. */
@@ -9,6 +20,7 @@ export const LAME_DUCK_SECONDS = 5;
 
 /** Large enough for a few images in base64; every byte of it is held in memory while it is read. */
 const BODY_LIMIT_BYTES = 32 * 1024 * 1024;
+const UPLOAD_LIMIT_BYTES = 256 * 1024 * 1024;
 const DAY_MS = 86_400_000;
 
 /** No wait of a server is longer than a day. */
@@ -32,14 +44,14 @@ export const SERVER_OPTIONS = {
     read: number({ min: 0, max: 65_535, isWhole: true }),
     help: "The port to listen on; 0 takes any free one.",
   }),
-  workers: option<number | "auto" | null>({
+  workers: option<WorkerCount | null>({
     path: "server.workers",
     env: "SWITCHYARD_WORKERS",
     flag: "workers",
     default: null,
     shownDefault: "auto; 1 on PostgreSQL, where several gateways may share a machine",
     read: workerCount,
-    help: "How many processes serve requests on the port. With 4 cores or more, auto starts one per core, as far as half of the memory allows.",
+    help: "How many processes serve requests on the port; 2-8 starts two, and up to eight under load. With 4 cores or more, auto starts one per core, as far as half of the memory allows.",
   }),
   isReadOnly: option<boolean>({
     path: "server.readOnly",
@@ -112,6 +124,14 @@ export const SERVER_OPTIONS = {
     read: number({ min: 1024, max: 1024 ** 3, isWhole: true }),
     help: "The largest request body that is accepted.",
   }),
+  uploadLimitBytes: option<number>({
+    path: "server.uploadLimitBytes",
+    env: "SWITCHYARD_UPLOAD_LIMIT_BYTES",
+    default: UPLOAD_LIMIT_BYTES,
+    shownDefault: `${UPLOAD_LIMIT_BYTES} (256 MB)`,
+    read: number({ min: 1024, max: 64 * 1024 ** 3, isWhole: true }),
+    help: "The largest form with files that is accepted. Files lie in the folder for temporary files, at most four times this at once.",
+  }),
   headersTimeoutMs: option<number>({
     path: "server.headersTimeoutMs",
     env: "SWITCHYARD_HEADERS_TIMEOUT_MS",
@@ -154,6 +174,20 @@ export const SERVER_OPTIONS = {
     default: 60_000,
     read: milliseconds,
     help: "A client that reads nothing for this long is disconnected.",
+  }),
+  socketAgeMs: option<number>({
+    path: "server.socketAgeMs",
+    env: "SWITCHYARD_SOCKET_AGE_MS",
+    default: 3_600_000,
+    read: milliseconds,
+    help: "How long a WebSocket connection may be open. Its client is told to open a new one.",
+  }),
+  socketIdleMs: option<number>({
+    path: "server.socketIdleMs",
+    env: "SWITCHYARD_SOCKET_IDLE_MS",
+    default: 900_000,
+    read: milliseconds,
+    help: "How long a WebSocket connection may be idle.",
   }),
 };
 

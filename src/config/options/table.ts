@@ -6,12 +6,14 @@ import { databaseUrl, number, oneOf, redisUrl, secretText, text, truth } from ".
 import { ALERT_OPTIONS } from "./alerts.ts";
 import { BILLING_OPTIONS } from "./billing.ts";
 import { CASCADE_OPTIONS } from "./cascade.ts";
+import { FILE_STORE_OPTIONS } from "./files.ts";
 import { IDENTITY_OPTIONS } from "./identity.ts";
 import { LIMIT_OPTIONS } from "./limits.ts";
 import { type Option, option, type ValuesOf } from "./option.ts";
 import { PRICE_OPTIONS } from "./prices.ts";
 import { RESPONSES_OPTIONS } from "./responses.ts";
 import { CATALOG_OPTIONS, HEALTH_OPTIONS, ROUTING_OPTIONS } from "./routing.ts";
+import { SEARCH_OPTIONS } from "./search.ts";
 import { SERVER_OPTIONS } from "./server.ts";
 import { TRACE_OPTIONS } from "./traces.ts";
 
@@ -108,6 +110,7 @@ const LOGGING_OPTIONS = {
 const ERROR_OPTIONS = {
   errorDetail: option<ErrorReader>({
     path: "errors.detail",
+    isLive: true,
     env: "SWITCHYARD_ERROR_DETAIL",
     default: "caller",
     read: oneOf(ERROR_READERS),
@@ -131,9 +134,11 @@ export const OPTIONS = {
   logging: LOGGING_OPTIONS,
   errors: ERROR_OPTIONS,
   responses: RESPONSES_OPTIONS,
+  files: FILE_STORE_OPTIONS,
   prices: PRICE_OPTIONS,
   identity: IDENTITY_OPTIONS,
   cascade: CASCADE_OPTIONS,
+  search: SEARCH_OPTIONS,
   alerts: ALERT_OPTIONS,
   tracing: TRACE_OPTIONS,
 };

@@ -23,6 +23,8 @@ const SLOW_MS = 40 * MINUTE_MS;
 /** Breakers close for a moment when they try again. */
 const PROVIDER_MS = 5 * MINUTE_MS;
 const RATE_MS = 15 * MINUTE_MS;
+/** Budgets that roll fall below their share and reach it again. */
+const ROLLING_MS = 60 * MINUTE_MS;
 
 export const ALERT_KINDS = {
   "balance.low": {
@@ -49,6 +51,24 @@ export const ALERT_KINDS = {
     when: "An hour costs `alerts.spikeFactor` times the hourly average of the last 7 days, and more than 1 USD.",
     sentence: "{account} spent {spentUsd} USD this hour, {times} times its average of {averageUsd} USD.",
     endsAfterMs: 60 * MINUTE_MS,
+  },
+  "budget.warning": {
+    title: "Budget nearly spent",
+    severity: "warning",
+    scope: "account",
+    when: "80% of a budget are spent. Once in its period.",
+    sentence:
+      "{percent}% of the budget {budget} of {account} are spent: {spentUsd} of {amountUsd} USD. It renews on {renewsAt}.",
+    endsAfterMs: ROLLING_MS,
+  },
+  "budget.spent": {
+    title: "Budget spent",
+    severity: "warning",
+    scope: "account",
+    when: "A budget is spent, or less than 1% is left of one that refuses requests. Once in its period.",
+    sentence:
+      "The budget {budget} of {account} is spent, and {effect}: {spentUsd} of {amountUsd} USD. It renews on {renewsAt}.",
+    endsAfterMs: ROLLING_MS,
   },
   "errors.high": {
     title: "Error rate high",

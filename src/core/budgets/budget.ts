@@ -1,12 +1,15 @@
 // Budgets as they are stored, and the port to read and change them. A budget limits what the requests of an account may
-// cost in a period: all of them, or those of one key, tag, end user, model or tier.
+// cost in a period: all of them, or those of one team, member, key, tag, end user, model or tier.
 
 import type { Page } from "../accounts.ts";
 import type { NanoUsd } from "../money.ts";
 import type { BudgetCounter } from "./counter.ts";
 
-/** Requests that a budget counts. The tier is that of the decision, the model the one that answers. */
-export const BUDGET_SCOPES = ["account", "key", "tag", "endUser", "model", "tier"] as const;
+/**
+ * Requests that a budget counts. The tier is that of the decision, the model the one that answers. A team inside another
+ * counts for both, and a member is the user that the key belongs to.
+ */
+export const BUDGET_SCOPES = ["account", "team", "member", "key", "tag", "endUser", "model", "tier"] as const;
 export type BudgetScope = (typeof BUDGET_SCOPES)[number];
 
 export const BUDGET_PERIODS = ["day", "week", "month"] as const;
@@ -17,7 +20,7 @@ export interface Budget {
   readonly accountId: string;
   readonly name: string;
   readonly scope: BudgetScope;
-  /** The key, tag, end user, model or tier. Null: each of them has the amount for itself, or the scope is the account. */
+  /** The id of a team, user or key; a tag, end user, model or tier. Null: each of them has the amount for itself, or the scope is the account. */
   readonly value: string | null;
   readonly amount: NanoUsd;
   readonly period: BudgetPeriod;
@@ -27,6 +30,10 @@ export interface Budget {
   readonly timeZone: string;
   /** Refuses requests when it is spent. A soft budget only says so. */
   readonly isHard: boolean;
+  /** Requests per minute that may begin, for each value where each has the amount for itself. Null: any number. */
+  readonly requestsPerMinute: number | null;
+  /** Tokens per minute, of prompts and answers. Null: any number. */
+  readonly tokensPerMinute: number | null;
   /** Set by an operator, so that the account's owners cannot change it. */
   readonly isByOperator: boolean;
   readonly createdAtMs: number;
@@ -43,6 +50,13 @@ export interface BudgetStore {
   list(accountId: string, page: Page): Promise<readonly Budget[]>;
   /** By the id of the counter, for those that ever counted anything. */
   counters(ids: readonly string[]): Promise<ReadonlyMap<string, BudgetCounter>>;
+  /** Counters with at least this share of their budget, from 0 to 100, spent in total: not only in the present period. */
+  countersFrom(percent: number): Promise<readonly (BudgetCounter & Pick<Budget, "accountId">)[]>;
   /** Counters of one budget that count each value for itself: those with the highest total first. */
   countersOf(budgetId: string, limit: number): Promise<readonly BudgetCounter[]>;
+}
+
+/** True where each team, member, key, tag value, end user, model or tier has the amount for itself. */
+export function isForEach({ scope, value }: Pick<Budget, "scope" | "value">): boolean {
+  return scope !== "account" && (value === null || (scope === "tag" && !value.includes("=")));
 }

@@ -7,8 +7,8 @@ import type { WorkerLink } from "./link.ts";
 export type Release = () => void;
 
 export interface Semaphore {
-  /** Limit from the configuration. */
-  readonly limit: number;
+  /** Limit from the configuration as it is now. */
+  limit(): number;
   /** Returns null while all slots of this name are taken, and undefined where the primary process has to be asked. */
   tryAcquire(name: string): Release | null | undefined;
   /** Resolves to null while all slots of this name are taken. Rejects when the primary process does not answer. */
@@ -22,10 +22,11 @@ export interface ClientSemaphores {
   readonly requestsPerKey: Semaphore;
 }
 
-/** `part` is this process's share of the limit; others have the rest. */
-export function createSemaphore(limit: number, part = limit): Semaphore {
+/** `part` is this process's share of the limit; others have the rest. A lower limit ends no request that runs. */
+export function createSemaphore(limit: () => number, part = limit): Semaphore {
   const counts = new Map<string, number>();
-  const tryAcquire = (name: string): Release | null => (take(counts, name, part) ? () => giveBack(counts, name) : null);
+  const tryAcquire = (name: string): Release | null =>
+    take(counts, name, part()) ? () => giveBack(counts, name) : null;
   return { limit, tryAcquire, acquire: async (name) => tryAcquire(name) };
 }
 
@@ -38,7 +39,7 @@ interface SlotRequest {
 }
 
 /** `scope` keeps the names of one limit apart from those of another. */
-export function semaphoreOver(link: Pick<WorkerLink, "call">, scope: string, limit: number): Semaphore {
+export function semaphoreOver(link: Pick<WorkerLink, "call">, scope: string, limit: () => number): Semaphore {
   let lastId = 0;
   return {
     limit,
@@ -48,7 +49,7 @@ export function semaphoreOver(link: Pick<WorkerLink, "call">, scope: string, lim
       const id = `${scope}:${lastId}`;
       // Also frees a slot that was granted too late.
       const release = (): void => void link.call(SERVICES.release, id).catch(() => undefined);
-      const request: SlotRequest = { id, name: `${scope}:${name}`, limit };
+      const request: SlotRequest = { id, name: `${scope}:${name}`, limit: limit() };
       const isFree = await link.call(SERVICES.acquire, request).catch((error: unknown) => {
         release();
         throw error;

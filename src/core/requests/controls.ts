@@ -2,6 +2,7 @@
 // of it for all requests of its keys. Reading, checks, OpenAPI, command line, dashboard and reference pages come from it.
 
 import { CAPABILITIES, type Capability } from "../model.ts";
+import { ASKED_SERVICE_TIERS } from "../money.ts";
 import { ESCALATIONS } from "../session.ts";
 import { TIERS } from "../tiers.ts";
 import type { CascadeControl } from "./cascade.ts";
@@ -256,6 +257,15 @@ const CONTROLS = {
     default: "the profile's, else `routing.hostOrder`",
     help: "In which order the hosts of a model are tried.",
   },
+  serviceTier: {
+    rule: "serviceTier",
+    flag: "service-tier",
+    takes: choice(ASKED_SERVICE_TIERS, null),
+    label: "Service tier of providers",
+    chip: "Service tier: {}",
+    default: "`routing.serviceTier`",
+    help: "The tier that hosts with a price for it are asked for, where the request names none.",
+  },
   regions: {
     field: "service_regions",
     rule: "regions",
@@ -365,6 +375,12 @@ const ALL: readonly NamedControl[] = (Object.keys(CONTROLS) as ControlName[]).ma
 }));
 export const REQUEST_CONTROLS = ALL.filter((row): row is RequestControl => row.field !== undefined);
 export const PROFILE_CONTROLS = ALL.filter((row): row is ProfileControl => row.rule !== undefined);
+
+/** Controls that say where a request may go. Keys and teams require the same. */
+export const REQUIREMENTS = PROFILE_CONTROLS.filter(({ isRequirement }) => isRequirement);
+
+/** Requirements of one scope, such as a profile, a key or a request. Older requests in the log lack some values. */
+export type Residency = Partial<Pick<RuleValues, "regions" | "zeroRetention" | "providers" | "excludedProviders">>;
 
 /** Returns the values that a profile and the command line take, with bounds that may be narrower than a request's. */
 export function takesInProfile({ takes }: Pick<NamedControl, "takes">): Takes {

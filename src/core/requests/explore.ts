@@ -23,7 +23,7 @@ export type PercentileMetric = { [Name in Metric]: (typeof METRICS)[Name] extend
 
 /** Names that filters of the request log have, too; a tag is written `tag:NAME`. */
 export const DIMENSIONS = [
-  ...["hour", "day", "model", "provider", "tier", "category", "key", "keyProfile", "team"],
+  ...["hour", "day", "model", "provider", "tier", "category", "key", "keyProfile", "team", "member"],
   ...["profile", "status", "user", "session", "sessionState"],
 ] as const;
 export const TAG = "tag:";

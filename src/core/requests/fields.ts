@@ -222,6 +222,7 @@ export const LOG_FIELDS = {
     api: "team",
     of: ({ teamId }) => teamId,
     filter: "logged",
+    title: "Team",
     about: "The id of the team that its key was in then.",
   },
   memberId: {
@@ -229,6 +230,7 @@ export const LOG_FIELDS = {
     api: "member",
     of: ({ memberId }) => memberId,
     filter: "logged",
+    title: "Member",
     about: "The id of the person that its key belonged to then. None for the key of a service.",
   },
 } as const satisfies Readonly<Record<string, LogField>>;

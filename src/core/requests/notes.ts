@@ -14,6 +14,10 @@ export const NOTE_CODES = {
   reasoning_dropped: "Reasoning of earlier turns was left out, because only the model that wrote it can read it.",
   model_alias: "The request named its model by an alias. The note says which model of the catalogue that is.",
   usage_estimated: "The provider counted no tokens that can be true. The charge is an estimate of what was delivered.",
+  service_tier_changed:
+    "The provider answered at another service tier than it was asked for, and that tier is charged.",
+  service_tier_untold:
+    "A service tier was asked for, and the provider did not say which one it was. The dearer of that and the usual one is charged.",
   model_retires: "The model that was asked for by name retires soon or has retired.",
   price_provisional: "The price of the model that answered is provisional and may still change.",
   model_provisional:

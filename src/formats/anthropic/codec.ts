@@ -13,6 +13,7 @@ import { MESSAGES_PATHS } from "./paths.ts";
 import { readAnthropicRequest, readCountRequest, withPrompt, writeCount } from "./read-request.ts";
 import { readAnthropicResponse } from "./read-response.ts";
 import { createAnthropicStreamReader } from "./read-stream.ts";
+import { refusalScope } from "./refusals.ts";
 import { writeChatBody } from "./to-chat/request.ts";
 import { listRequest, mayLeaveOut, passAnthropicRequest, tierFields, writeAnthropicRequest } from "./write-request.ts";
 import { passAnthropicResponse, writeAnthropicResponse } from "./write-response.ts";
@@ -46,6 +47,7 @@ export const anthropicMessages: Format = {
   passRequest: passAnthropicRequest,
   writeRequest: writeAnthropicRequest,
   mayLeaveOut,
+  refusalScope,
   readResponse: readAnthropicResponse,
   streamReader: createAnthropicStreamReader,
   readError: readAnthropicError,

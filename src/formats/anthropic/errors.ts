@@ -5,6 +5,7 @@ import type { ProviderFault } from "../format.ts";
 import { isObject, type JsonObject, toText } from "../json/fields.ts";
 import { parseObject } from "../json/parse.ts";
 import { faultOf, plainFault } from "../provider/faults.ts";
+import { BETA_HEADER, namedPart } from "./refusals.ts";
 
 /** Types of errors that differ from the chat-completions shape. Behaviour 4. */
 const TYPES: Readonly<Partial<Record<ErrorKind, string>>> = {
@@ -38,7 +39,6 @@ const WORDS = /prompt is too long|exceed context limit/i;
 /** Parts of a request that are no top-level field of it; named in `refusedFields` they are left out like one. */
 export const THINKING_HISTORY = "messages.thinking";
 export const PREFILL = "messages.prefill";
-export const BETA_HEADER = "anthropic-beta";
 
 /** The body of a response whose status says that it failed. */
 export function readAnthropicError(bytes: Buffer): ProviderFault {
@@ -50,11 +50,19 @@ export function readAnthropicError(bytes: Buffer): ProviderFault {
 export function readAnthropicFault(body: JsonObject): ProviderFault {
   const error = isObject(body.error) ? body.error : body;
   const message = typeof body.error === "string" ? body.error : toText(error.message ?? "");
-  const refused = error.type === "invalid_request_error" ? refusedPart(message) : null;
-  if (refused !== null) return faultOf(message, "unsupported_parameter", refused);
+  if (error.type === "invalid_request_error") {
+    const named = namedPart(message);
+    const refused = named ?? refusedPart(message);
+    const isUnknown = named !== null || UNKNOWN.test(message);
+    if (refused !== null)
+      return { ...faultOf(message, "unsupported_parameter", refused), ...(isUnknown && { isUnknown }) };
+  }
   const code = isObject(error.details) ? error.details.error_code : null;
   return faultOf(message, toText(code ?? error.type ?? ""));
 }
+
+/** Said of a field that the host does not know, whatever else the request has. */
+const UNKNOWN = /extra inputs are not permitted/i;
 
 // The format names the refused field in the message only.
 const REFUSALS: readonly (readonly [RegExp, string | null])[] = [

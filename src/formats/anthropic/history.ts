@@ -12,6 +12,7 @@ import { toolIdFor } from "../tools/calls.ts";
 import { reminder } from "../tools/results.ts";
 import { type Block, blocksOf, isThinking, type Turn, textBlock } from "./blocks.ts";
 import { PREFILL, THINKING_HISTORY } from "./errors.ts";
+import { isOwnSearch, withoutOwnSearch } from "./search-blocks.ts";
 
 interface OutgoingTurns extends Outgoing {
   /** Set where the client wrote the turns, rather than conversion. */
@@ -101,6 +102,7 @@ function adaptBlock(block: Block, { stripsThinking, conversion }: Rules): Block 
     );
     return null;
   }
+  if (isOwnSearch(block)) return withoutOwnSearch(block);
   if (block.type === "tool_use") return withSafeId(block, "id");
   return block.type === "tool_result" ? withSafeId(block, "tool_use_id") : block;
 }

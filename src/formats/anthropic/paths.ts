@@ -17,7 +17,7 @@ export const MESSAGES_PATHS: ClientPaths = {
     },
   ],
   notServed: [
+    [/^\/v1\/files(\/|$)/, "Files of the Messages API are not kept here: send images and documents as base64."],
     [/^\/v1\/complete$/, "Use POST /v1/messages."],
-    [/^\/v1\/messages\/batches(\/|$)/, "Batches are not served: send each request to POST /v1/messages."],
   ],
 };

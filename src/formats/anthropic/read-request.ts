@@ -25,7 +25,7 @@ import { readControls } from "../service/controls.ts";
 import { ANTHROPIC, type Block, type Turn } from "./blocks.ts";
 import { CITATIONS_DROPPED, convertTurns } from "./to-chat/messages.ts";
 import { wantedEffort } from "./to-chat/request.ts";
-import { readServerNeeds, readServerWishes, searchesIn } from "./to-chat/tools.ts";
+import { fetchAskIn, readServerNeeds, readServerWishes, searchAskIn, searchesIn } from "./to-chat/tools.ts";
 
 export const MESSAGE_ROLES = ["user", "assistant", "system"] as const;
 const ROLES: ReadonlySet<unknown> = new Set(MESSAGE_ROLES);
@@ -52,6 +52,8 @@ export function readAnthropicRequest(
     ...askedServiceTier(body),
     ...searchesIn(body),
   };
+  const searchAsk = searchAskIn(body);
+  const fetchAsk = fetchAskIn(body);
   return {
     format: ANTHROPIC,
     source,
@@ -61,6 +63,8 @@ export function readAnthropicRequest(
     ...(headers === undefined ? {} : { headers }),
     nativeNeeds: [...refusals, ...readServerNeeds(body)],
     nativeWishes: [...readServerWishes(body), ...wishes],
+    ...(searchAsk === undefined ? {} : { searchAsk }),
+    ...(fetchAsk === undefined ? {} : { fetchAsk }),
   };
 }
 

@@ -1,6 +1,6 @@
 // Token counts in both formats. Chat-completions counts cached tokens inside the prompt, the Messages format beside it.
 
-import type { Usage } from "../../core/chat.ts";
+import type { OwnSearches, Usage } from "../../core/chat.ts";
 import type { TokenBuckets } from "../../core/money.ts";
 import { isObject, type JsonObject } from "../json/fields.ts";
 import { usageParts } from "../provider/usage-parts.ts";
@@ -56,15 +56,20 @@ export function mergeAnthropicUsage(earlier: JsonObject, later: unknown): JsonOb
 }
 
 /** From whichever provider the counts came. */
-export function writeAnthropicUsage({ buckets, reasoning, serviceTier }: Usage): JsonObject {
+export function writeAnthropicUsage({ buckets, reasoning, serviceTier, ownSearches }: Usage): JsonObject {
   return {
     input_tokens: buckets.input,
     cache_creation_input_tokens: buckets.cacheWrite,
     cache_read_input_tokens: buckets.cacheRead,
     output_tokens: buckets.output,
     ...(reasoning > 0 ? { output_tokens_details: { thinking_tokens: reasoning } } : {}),
+    ...(ownSearches === undefined ? {} : { server_tool_use: usesOf(ownSearches) }),
     ...(serviceTier === undefined ? {} : { service_tier: serviceTier }),
   };
+}
+
+function usesOf({ count, fetched }: OwnSearches): JsonObject {
+  return { web_search_requests: count, ...(fetched === undefined ? {} : { web_fetch_requests: fetched.count }) };
 }
 
 function countOf(value: unknown): number {

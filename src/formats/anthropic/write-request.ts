@@ -4,7 +4,7 @@
 import { forcesTool } from "../../core/chat.ts";
 import type { AskedServiceTier } from "../../core/money.ts";
 import { Conversion, ESSENTIAL_FIELDS, unconvertible } from "../convert/conversion.ts";
-import type { Outgoing, ProviderRequest, RequestBody, SentRequest } from "../format.ts";
+import type { Outgoing, ProviderRequest, SentRequest } from "../format.ts";
 import { isObject, type JsonObject } from "../json/fields.ts";
 import { spliceBody, writeJson } from "../json/splice.ts";
 import type { ListRequest } from "../listing.ts";
@@ -12,40 +12,53 @@ import { SERVICE_TIER } from "../provider/service-tier.ts";
 import { isControlField } from "../service/controls.ts";
 import type { Turn } from "./blocks.ts";
 import { CACHE_CONTROL, spliceCacheMarks, withCacheMarks } from "./cache-marks.ts";
-import { BETA_HEADER, PREFILL, THINKING_HISTORY } from "./errors.ts";
+import { PREFILL, THINKING_HISTORY } from "./errors.ts";
 import { outputCap, unforced, writeFields } from "./from-chat/fields.ts";
 import { adaptThinking } from "./from-chat/thinking.ts";
 import { writeTurns } from "./from-chat/turns.ts";
 import { adaptTurns } from "./history.ts";
-
-const PATH = "/v1/messages";
+import { BETA_HEADER, betasFor, isNestedPart, stripperOf } from "./refusals.ts";
 
 /** A client's own request, as it came but for what this model would refuse. */
 export function passAnthropicRequest(outgoing: Outgoing): ProviderRequest {
-  return written(writeNative, outgoing, nativeHeaders(outgoing));
+  return written(writeNative, outgoing, nativeHeaders);
 }
 
 /** A request in the internal shape. */
 export function writeAnthropicRequest(outgoing: Outgoing): ProviderRequest {
-  return written(writeConverted, outgoing, { "anthropic-version": USUAL_VERSION });
+  return written(writeConverted, outgoing, () => ({ "anthropic-version": USUAL_VERSION }));
 }
 
 function written(
   write: RequestWriter,
   outgoing: Outgoing,
-  headers: ProviderRequest["headers"] & object,
+  headersOf: (outgoing: Outgoing, conversion: Conversion) => ProviderRequest["headers"] & object,
 ): ProviderRequest {
   const conversion = new Conversion();
   const { body, droppedFields } = write(outgoing, conversion);
+  const headers = headersOf(outgoing, conversion);
   if (conversion.refusals.length > 0) throw unconvertible(conversion.refusals);
   const conversions = conversion.notes;
   return {
-    path: PATH,
+    path: pathOf(outgoing),
     body,
     droppedFields,
     headers,
     ...(conversions.length === 0 ? {} : { conversions }),
   };
+}
+
+/** Google's host names the model in the path, and takes its `@` as it is. */
+function pathOf({ model: { dialect, upstream }, request }: Outgoing): string {
+  if (dialect.versionInBody === undefined) return "/v1/messages";
+  const name = encodeURIComponent(upstream).replaceAll("%40", "@");
+  return `/models/${name}:${request.chat.isStream ? "streamRawPredict" : "rawPredict"}`;
+}
+
+/** The fields that name the model, or the version in its place. Null leaves a field out. */
+function named({ model: { dialect, upstream } }: Outgoing): Readonly<Record<string, string | null>> {
+  const { versionInBody: version } = dialect;
+  return version === undefined ? { model: upstream } : { model: null, anthropic_version: version };
 }
 
 type Written = Pick<ProviderRequest, "body" | "droppedFields">;
@@ -55,7 +68,9 @@ type RequestWriter = (outgoing: Outgoing, conversion: Conversion) => Written;
 function writeNative(outgoing: Outgoing, conversion: Conversion): Written {
   const { request, model } = outgoing;
   const { body } = request;
-  const changes = new Map<string, string | Buffer | null>([["model", JSON.stringify(model.upstream)]]);
+  const changes = new Map<string, string | Buffer | null>();
+  for (const [name, value] of Object.entries(named(outgoing)))
+    changes.set(name, value === null ? null : JSON.stringify(value));
   const refused = [...model.dialect.refuses, ...outgoing.refusedFields].filter((name) => body[name] !== undefined);
   for (const [name, value] of Object.entries(outgoing.added ?? {})) changes.set(name, JSON.stringify(value));
   for (const name of Object.keys(body)) if (isControlField(name) || name === "betas") changes.set(name, null);
@@ -68,7 +83,10 @@ function writeNative(outgoing: Outgoing, conversion: Conversion): Written {
     changes.set("tool_choice", JSON.stringify(unforced(body.tool_choice as JsonObject, conversion)));
   }
   const turns = body.messages as readonly Turn[];
-  const adapted = adaptTurns(turns, { ...outgoing, isNative: true }, conversion);
+  const stripper = stripperOf(outgoing, conversion);
+  const own = adaptTurns(turns, { ...outgoing, isNative: true }, conversion);
+  const adapted = stripper === null ? own : (stripper.marks(own) as readonly Turn[]);
+  if (stripper !== null) stripFields(body, stripper, changes);
   if (adapted !== turns) changes.set("messages", writeJson(adapted));
   const isHistoryStripped = outgoing.refusedFields.includes(THINKING_HISTORY);
   const wish = { body, turns: adapted, model, maxTokens, isHistoryStripped };
@@ -79,13 +97,30 @@ function writeNative(outgoing: Outgoing, conversion: Conversion): Written {
   return { body: spliceBody(request.source, changes), droppedFields: refused };
 }
 
+function stripFields(
+  body: JsonObject,
+  { marks, tools }: NonNullable<ReturnType<typeof stripperOf>>,
+  changes: Map<string, string | Buffer | null>,
+): void {
+  for (const [name, strip] of [
+    ["system", marks],
+    ["tools", tools],
+    [CACHE_CONTROL, marks],
+  ] as const) {
+    const value = name === CACHE_CONTROL ? { [CACHE_CONTROL]: body[name] } : body[name];
+    const left = strip(value);
+    if (left === value) continue;
+    changes.set(name, JSON.stringify(name === CACHE_CONTROL ? (left as JsonObject)[CACHE_CONTROL] : left));
+  }
+}
+
 function writeConverted(outgoing: Outgoing, conversion: Conversion): Written {
   const { request, model, refusedFields } = outgoing;
   const { system, turns } = writeTurns(request.chat.messages, { model, conversion });
   const { fields, instructions, dropped } = writeFields({ ...outgoing, turns }, conversion);
   const blocks = [...system, ...instructions];
   const body: JsonObject = {
-    model: model.upstream,
+    ...withoutNull(named(outgoing)),
     ...(blocks.length === 0 ? {} : { system: blocks }),
     ...fields,
     ...outgoing.tierFields,
@@ -100,32 +135,23 @@ function writeConverted(outgoing: Outgoing, conversion: Conversion): Written {
   return { body: Buffer.from(JSON.stringify(sent)), droppedFields: [...dropped, ...names] };
 }
 
+function withoutNull(fields: Readonly<Record<string, string | null>>): JsonObject {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+}
+
 // The headers of the Messages format that go to a provider: the version, and the betas a client asked for.
 
 /** A client may choose among these; another version could change the response's shape. */
 const VERSIONS: ReadonlySet<unknown> = new Set(["2023-06-01", "2026-10-21"]);
 /** The one that knows every field conversion may write. */
 const USUAL_VERSION = "2023-06-01";
-/** Betas that fit into a header: a client must not smuggle a second header in. */
-const BETA = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
-/** Goes with the client's own sign-in, which is not what the provider sees. */
-const SIGN_IN_BETA = /^oauth-/;
-
-function nativeHeaders({ request, refusedFields }: Outgoing): Readonly<Record<string, string>> {
-  const version = request.headers?.["anthropic-version"]?.trim();
-  const betas = refusedFields.includes(BETA_HEADER) ? [] : readBetas(request);
+function nativeHeaders(outgoing: Outgoing, conversion: Conversion): Readonly<Record<string, string>> {
+  const version = outgoing.request.headers?.["anthropic-version"]?.trim();
+  const betas = betasFor(outgoing, conversion);
   return {
     "anthropic-version": VERSIONS.has(version) ? (version as string) : USUAL_VERSION,
     ...(betas.length === 0 ? {} : { [BETA_HEADER]: betas.join(",") }),
   };
-}
-
-/** From the header, and from the body, where some clients put them. */
-function readBetas({ headers, body }: RequestBody): readonly string[] {
-  const named = (headers?.[BETA_HEADER] ?? "").split(",").map((beta) => beta.trim());
-  const listed: readonly unknown[] = Array.isArray(body.betas) ? body.betas : [];
-  const betas = [...named, ...listed.filter((beta) => typeof beta === "string")];
-  return [...new Set(betas)].filter((beta) => BETA.test(beta) && !SIGN_IN_BETA.test(beta));
 }
 
 /** The format knows no tier but the usual one; others come with a contract. */
@@ -142,6 +168,7 @@ const WRITTEN_BY_US: ReadonlySet<string> = new Set(["thinking", "output_config",
 /** Native requests lose only what the client sent; converted ones also what conversion added. */
 export function mayLeaveOut(field: string, { body, isNative }: SentRequest): boolean {
   if (SEPARABLE.has(field)) return true;
+  if (isNestedPart(field)) return isNative;
   if (field === "output_config" && hasAnswerForm(body)) return false;
   if (WRITTEN_BY_US.has(field) && (!isNative || body[field] === undefined)) return true;
   return body[field] !== undefined && !ESSENTIAL_FIELDS.has(field);

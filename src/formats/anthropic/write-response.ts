@@ -9,6 +9,7 @@ import { isObject, type JsonObject, textOrEmpty } from "../json/fields.ts";
 import { spliceFields } from "../json/splice.ts";
 import { clientToolId, toolNameRestorer } from "../tools/calls.ts";
 import { ANTHROPIC, type Block, stopReasonFor, textBlock, thinkingBlock } from "./blocks.ts";
+import { citationsOf, citesPages, searchedBlocks, searchedSteps } from "./search-blocks.ts";
 import { writeAnthropicUsage } from "./usage.ts";
 
 /** From a provider of this format: its bytes but for the model name, missing usage and the added `service` object. */
@@ -41,8 +42,9 @@ function writeMessage(completion: JsonObject, context: ResponseContext, usage: U
   const calls = callsOf(message);
   const restoreName = toolNameRestorer(context.request?.chat.tools);
   const blocks: readonly Block[] = [
+    ...searchedBlocks(message, (said) => [...thoughtBlocks(said), ...textBlocks(said, false)]),
     ...thoughtBlocks(message),
-    ...textBlocks(message),
+    ...textBlocks(message, citesPages(context)),
     ...calls.map((call, index) => toolBlock(call, { index, context, restoreName })),
   ];
   const hasRefusal = typeof message.refusal === "string" && message.refusal !== "";
@@ -86,9 +88,11 @@ export function signedBlock(detail: ReasoningDetail): Block {
   return { type: "thinking", thinking: text, signature: sealed };
 }
 
-function textBlocks(message: JsonObject): readonly Block[] {
+function textBlocks(message: JsonObject, isCited: boolean): readonly Block[] {
   const { text, refusal } = splitContent(message);
-  return text + refusal === "" ? [] : [textBlock(text + refusal)];
+  if (text + refusal === "") return [];
+  const citations = citationsOf(text, searchedSteps(message), isCited);
+  return [{ ...textBlock(text + refusal), ...(citations.length === 0 ? {} : { citations }) }];
 }
 
 interface ToolBlockInput {

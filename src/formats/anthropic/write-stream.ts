@@ -3,6 +3,7 @@
 
 import type { Usage } from "../../core/chat.ts";
 import type { GatewayError } from "../../core/errors.ts";
+import type { SearchStep } from "../../core/search/web-search.ts";
 import { type CallDelta, callDeltas, firstDelta, splitContent } from "../content.ts";
 import { detailsIn } from "../convert/reasoning-details.ts";
 import type { ChatChunk, NativeEvent, ResponseContext, StreamOptions, StreamWriter } from "../format.ts";
@@ -12,8 +13,10 @@ import { scanText } from "../json/parse.ts";
 import { spliceFields } from "../json/splice.ts";
 import { rawValue } from "../scan/scan.ts";
 import { clientToolId, toolNameRestorer } from "../tools/calls.ts";
+import { stepOf } from "../tools/searches.ts";
 import { ANTHROPIC, type Block, stopReasonFor } from "./blocks.ts";
 import { writeAnthropicStreamError } from "./errors.ts";
+import { citationsOf, citesPages, searchResult, searchUse } from "./search-blocks.ts";
 import { writeAnthropicUsage } from "./usage.ts";
 import { messageHead, sealOf, signedBlock } from "./write-response.ts";
 
@@ -23,7 +26,11 @@ const PING = writeAnthropicEvent({ type: "ping" });
 /** From chat chunks. Blocks are opened and closed in order, whatever order the deltas have. */
 export function createAnthropicStreamWriter(context: ResponseContext, { service }: StreamOptions): StreamWriter {
   const restoreName = toolNameRestorer(context.request?.chat.tools);
-  const blocks = new BlockWriter({ idOf: (id, index) => clientToolId(id, index, context), nameOf: restoreName });
+  const blocks = new BlockWriter({
+    isCited: citesPages(context),
+    idOf: (id, index) => clientToolId(id, index, context),
+    nameOf: restoreName,
+  });
   let hasStarted = false;
   let hasRefusal = false;
   let finish: unknown = null;
@@ -45,6 +52,8 @@ export function createAnthropicStreamWriter(context: ResponseContext, { service 
     if (text + refusal !== "") blocks.addText("text", text + refusal);
     hasRefusal ||= refusal !== "";
     for (const call of callDeltas(delta)) blocks.addTool(call);
+    const step = stepOf(delta);
+    if (step !== null) blocks.addSearch(step);
     finish = choice.finish_reason ?? finish;
   }
 
@@ -149,19 +158,25 @@ function withUsage(data: string, usage: Usage): string {
 
 /** A block on its way: what has come of it and is not sent yet. */
 interface Segment {
-  readonly kind: "thinking" | "redacted_thinking" | "text" | "tool";
+  readonly kind: "thinking" | "redacted_thinking" | "text" | "tool" | "search";
   readonly toolIndex: number;
   id: string;
   name: string;
   pending: string;
   /** The signature of a thought, which comes after its text. */
   signature: string;
+  /** A search or its result, which opens with all it has but the input. */
+  block: Block | null;
+  /** All of its text, where it may cite pages. */
+  text: string;
   isOpen: boolean;
   readonly scanner: ObjectScanner | null;
 }
 
 /** Ids and names of calls as the client sees them. */
 interface ToolNaming {
+  /** Says that pages that were fetched are cited. */
+  readonly isCited?: boolean;
   idOf(id: string, index: number): string;
   nameOf(name: string): string;
 }
@@ -170,6 +185,8 @@ export class BlockWriter {
   readonly #naming: ToolNaming;
   readonly #queue: Segment[] = [];
   readonly #tools = new Map<number, Segment>();
+  /** Searches that are done. */
+  readonly #steps: SearchStep[] = [];
   #blockIndex = 0;
 
   constructor(naming: ToolNaming) {
@@ -207,6 +224,16 @@ export class BlockWriter {
     const segment = this.#push(newSegment(isThinking ? "thinking" : "redacted_thinking", -1));
     segment.signature = toText(isThinking ? block.signature : block.data);
     if (isThinking) segment.pending = toText(block.thinking);
+  }
+
+  /** A search is told of twice: when it begins, and when it is done. */
+  addSearch(step: SearchStep): void {
+    const isBegun = step.outcome === null;
+    const use = searchUse(step);
+    const segment = this.#push(newSegment("search", -1));
+    segment.block = isBegun ? { ...use, input: {} } : searchResult(step);
+    segment.pending = isBegun ? JSON.stringify(use.input) : "";
+    if (!isBegun) this.#steps.push(step);
   }
 
   addTool({ index, id, name, text }: CallDelta): void {
@@ -251,6 +278,7 @@ export class BlockWriter {
   #flush(segment: Segment): string {
     const text = segment.pending;
     segment.pending = "";
+    if (segment.kind === "text" && this.#steps.length > 0) segment.text += text;
     return text === "" ? "" : this.#delta(deltaOf(segment, text));
   }
 
@@ -258,35 +286,49 @@ export class BlockWriter {
     return writeAnthropicEvent({ type: "content_block_delta", index: this.#blockIndex, delta });
   }
 
-  #close({ kind, signature }: Segment): string {
+  #close({ kind, signature, text }: Segment): string {
     this.#queue.shift();
     const isSigned = kind === "thinking" && signature !== "";
     const signed = isSigned ? this.#delta({ type: "signature_delta", signature }) : "";
-    const event = signed + writeAnthropicEvent({ type: "content_block_stop", index: this.#blockIndex });
+    const citations = text === "" ? [] : citationsOf(text, this.#steps, this.#naming.isCited === true);
+    const cited = citations.map((citation) => this.#delta({ type: "citations_delta", citation })).join("");
+    const event = signed + cited + writeAnthropicEvent({ type: "content_block_stop", index: this.#blockIndex });
     this.#blockIndex += 1;
     return event;
   }
 }
 
 /** While its arguments are incomplete a tool call may go on, whatever else has come in between. Nothing follows a signature. */
-function mayClose({ scanner, signature }: Segment, waiting: number): boolean {
-  if (signature !== "") return true;
+function mayClose({ kind, scanner, signature }: Segment, waiting: number): boolean {
+  if (signature !== "" || kind === "search") return true;
   return waiting > 1 && (scanner === null || scanner.isComplete);
 }
 
 function newSegment(kind: Segment["kind"], toolIndex: number): Segment {
   const scanner = kind === "tool" ? createObjectScanner() : null;
-  return { kind, toolIndex, id: "", name: "", pending: "", signature: "", isOpen: false, scanner };
+  return {
+    kind,
+    toolIndex,
+    id: "",
+    name: "",
+    pending: "",
+    signature: "",
+    block: null,
+    text: "",
+    isOpen: false,
+    scanner,
+  };
 }
 
-function openingBlock({ kind, signature }: Segment, { id, name }: { id: string; name: string }): JsonObject {
+function openingBlock({ kind, signature, block }: Segment, { id, name }: { id: string; name: string }): JsonObject {
+  if (block !== null) return block;
   if (kind === "tool") return { type: "tool_use", id, name, input: {} };
   if (kind === "redacted_thinking") return { type: kind, data: signature };
   return kind === "text" ? { type: "text", text: "" } : { type: "thinking", thinking: "", signature: "" };
 }
 
 function deltaOf({ kind }: Segment, text: string): JsonObject {
-  if (kind === "tool") return { type: "input_json_delta", partial_json: text };
+  if (kind === "tool" || kind === "search") return { type: "input_json_delta", partial_json: text };
   return kind === "text" ? { type: "text_delta", text } : { type: "thinking_delta", thinking: text };
 }
 

@@ -4,7 +4,7 @@
 
 import { isObject, type JsonObject } from "../json/fields.ts";
 
-const DETAIL_FORMATS = ["anthropic", "openai-responses", "gemini"] as const;
+const DETAIL_FORMATS = ["anthropic", "openai-responses", "gemini", "converse"] as const;
 type DetailFormat = (typeof DETAIL_FORMATS)[number];
 
 export interface ReasoningDetail {

@@ -1,7 +1,6 @@
 // Paths of the endpoints other than chat.
 
-import { CHAT_PATHS } from "../openai-chat/paths.ts";
-import type { CallRoute, ClientPaths } from "../paths.ts";
+import { pathsOf } from "./paths-of.ts";
 
 export const EMBEDDINGS_PATHS = pathsOf({
   path: "/v1/embeddings",
@@ -24,7 +23,3 @@ export const MODERATION_PATHS = pathsOf({
   summary: "Whether a text or an image is harmful, by the model that is named or the first one there is",
   example: { input: "YOUR_TEXT" },
 });
-
-function pathsOf(route: CallRoute): ClientPaths {
-  return { ...CHAT_PATHS, routes: [route] };
-}

@@ -4,8 +4,9 @@
 import type { ChatRequest } from "../../core/chat.ts";
 import { NO_CONTROLS } from "../../core/decision.ts";
 import { GatewayError } from "../../core/errors.ts";
-import type { ClientRequest, InputBatch } from "../format.ts";
+import type { ClientRequest } from "../format.ts";
 import { isObject, isTexts, type JsonObject, readChoice, readInteger, readString, toText } from "../json/fields.ts";
+import type { InputBatch } from "../media-use.ts";
 import type { JsonSource } from "../scan/scan.ts";
 import { readRequirements } from "../service/controls.ts";
 

@@ -16,7 +16,12 @@ const EMPTY_LIST = /^\[\s*\]$/;
 const EMPTY_LIST_BYTES = 16;
 
 /** `lists`: the names under which the results may stand. Without any, the attempt has failed. */
-export function readAnswer(bytes: Buffer, format: FormatName, lists: readonly string[]): ResponseReading {
+export function readAnswer(
+  bytes: Buffer,
+  format: FormatName,
+  lists: readonly string[],
+  usageOf: (source: JsonSource) => Usage | null = countedIn,
+): ResponseReading {
   const source = scanText(bytes);
   if (source === null) return unreadable("the answer is not a JSON object");
   if ((rawValue(source, "error")?.toString() ?? "null") !== "null") {
@@ -26,7 +31,7 @@ export function readAnswer(bytes: Buffer, format: FormatName, lists: readonly st
     return unreadable(`the answer has no ${lists.join(" or ")}`);
   }
   const completion = { model: readField(source, "model") };
-  const usage = countedIn(source);
+  const usage = usageOf(source);
   return {
     ok: true,
     response: { completion, usage, outputText: "", native: { format, source }, toolCallIds: () => [] },
@@ -47,7 +52,7 @@ function countedIn(source: JsonSource): Usage | null {
   return tokens === 0 ? null : readUsage({ usage: { prompt_tokens: tokens, completion_tokens: 0 } });
 }
 
-function readField(source: JsonSource, name: string): unknown {
+export function readField(source: JsonSource, name: string): unknown {
   try {
     return JSON.parse(rawValue(source, name)?.toString("utf8") ?? "null");
   } catch {

@@ -27,6 +27,10 @@ export const GEMINI_PATHS: ClientPaths = {
   ],
   notServed: [
     [
+      /^\/v1beta\/cachedContents(\/|$)/,
+      "Caches are not kept here, because the router may choose another host for each request. Send the content with every request: hosts that cache prompts do so by themselves, and cached tokens cost less.",
+    ],
+    [
       /^\/v1beta\/|^\/v1\/interactions(\/|$)/,
       "Of the Gemini API, these are served: GET /v1beta/models, and generateContent, streamGenerateContent, countTokens, embedContent and batchEmbedContents of /v1beta/models/{model}.",
     ],

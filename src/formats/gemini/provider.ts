@@ -9,6 +9,7 @@ import { readGeminiError } from "./read/error.ts";
 import { readGeminiResponse } from "./read/response.ts";
 import { createGeminiStreamReader } from "./read/stream.ts";
 import { GEMINI } from "./shape.ts";
+import { vertexEmbeddings } from "./vertex-embeddings.ts";
 import { mayLeaveOut, passGeminiRequest, writeGeminiRequest } from "./write-request.ts";
 
 /** The largest page there is. */
@@ -16,6 +17,7 @@ const MODELS_PAGE = 1_000;
 
 export const geminiProvider: ProviderFormat = {
   name: GEMINI,
+  endpoints: { embeddings: vertexEmbeddings },
   takesPart,
   effortFields,
   tierFields,

@@ -85,9 +85,13 @@ function placed(instructions: readonly Part[], contents: readonly GeminiContent[
 }
 
 /** A name with a folder, such as a tuned model's, is taken as it is. */
-function pathOf({ upstream }: HostedModel, { isStream }: ChatRequest): string {
+export function pathTo({ upstream }: HostedModel, method: string): string {
   const name = upstream.includes("/") ? upstream : `models/${upstream}`;
-  return `/${name.split("/").map(encodeURIComponent).join("/")}:${isStream ? "streamGenerateContent?alt=sse" : "generateContent"}`;
+  return `/${name.split("/").map(encodeURIComponent).join("/")}:${method}`;
+}
+
+function pathOf(model: HostedModel, { isStream }: ChatRequest): string {
+  return pathTo(model, isStream ? "streamGenerateContent?alt=sse" : "generateContent");
 }
 
 function noted({ notes }: Conversion): Pick<ProviderRequest, "conversions"> {

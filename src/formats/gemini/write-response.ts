@@ -4,7 +4,9 @@ import { promptTokens, type Usage } from "../../core/chat.ts";
 import type { ResponseAdditions, ResponseContext, WholeResponse } from "../format.ts";
 import { isObject, type JsonObject, objectsIn } from "../json/fields.ts";
 import { spliceFields } from "../json/splice.ts";
+import { inOneMessage } from "../tools/searches.ts";
 import { CandidateWriter, logprobsOf, rulesFor } from "./candidates.ts";
+import { groundingOf } from "./grounding.ts";
 import type { Part } from "./shape.ts";
 
 /** From a provider of this format: its bytes but for the model name, missing usage and the added `service` object. */
@@ -31,9 +33,10 @@ export function writeGeminiResponse(
   const choices = objectsIn(completion.choices);
   const candidates = choices.map((choice, index) => {
     const candidate = new CandidateWriter(rules);
-    const parts = [...candidate.add(isObject(choice.message) ? choice.message : {}), ...candidate.rest()];
+    const { said, text, steps } = inOneMessage(isObject(choice.message) ? choice.message : {});
+    const parts = [...candidate.add(said), ...candidate.rest()];
     const finishReason = candidate.finishReason(choice.finish_reason);
-    return { content: writeContent(parts), finishReason, index, ...logprobsOf(choice) };
+    return { content: writeContent(parts), finishReason, index, ...groundingOf(text, steps), ...logprobsOf(choice) };
   });
   const usageMetadata = writeGeminiUsage((usage ?? counted) as Usage);
   return Buffer.from(JSON.stringify({ candidates, usageMetadata, ...responseNames(context), service }));

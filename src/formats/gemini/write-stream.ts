@@ -2,11 +2,14 @@
 // of responses, as server-sent events or as one JSON array. The last one waits for the settlement. Behaviour 6.
 
 import type { GatewayError } from "../../core/errors.ts";
+import type { SearchStep } from "../../core/search/web-search.ts";
 import type { ChatChunk, ResponseContext, ServiceObject, StreamOptions, StreamWriter } from "../format.ts";
-import { isObject, type JsonObject, objectsIn } from "../json/fields.ts";
+import { isObject, type JsonObject, objectsIn, textOrEmpty } from "../json/fields.ts";
 import { scanText } from "../json/parse.ts";
 import { spliceFields } from "../json/splice.ts";
+import { stepOf } from "../tools/searches.ts";
 import { CandidateWriter, logprobsOf, rulesFor } from "./candidates.ts";
+import { groundingOf } from "./grounding.ts";
 import type { Part } from "./shape.ts";
 import { writeGeminiError } from "./write-error.ts";
 import { responseNames, writeContent, writeGeminiUsage } from "./write-response.ts";
@@ -42,6 +45,9 @@ function failure(error: GatewayError, { requestId }: ResponseContext, frames: Fr
 /** A candidate of a stream, and how it ended. */
 interface OpenCandidate {
   readonly writer: CandidateWriter;
+  /** Searches of the gateway that are done, and the text that may cite what they found. */
+  readonly steps: SearchStep[];
+  text: string;
   finish: unknown;
 }
 
@@ -50,11 +56,17 @@ export function createGeminiStreamWriter(context: ResponseContext, { service }: 
   const rules = rulesFor(context);
   const frames = createFrames(context);
   const names = responseNames(context);
+  const isSearching = context.request?.searching !== undefined;
   const candidates = new Map<number, OpenCandidate>();
   let isFirst = true;
 
   function candidateAt(index: number): OpenCandidate {
-    const candidate = candidates.get(index) ?? { writer: new CandidateWriter(rules), finish: null };
+    const candidate = candidates.get(index) ?? {
+      writer: new CandidateWriter(rules),
+      steps: [],
+      text: "",
+      finish: null,
+    };
     candidates.set(index, candidate);
     return candidate;
   }
@@ -63,7 +75,11 @@ export function createGeminiStreamWriter(context: ResponseContext, { service }: 
     const index = typeof choice.index === "number" ? choice.index : 0;
     const candidate = candidateAt(index);
     candidate.finish = choice.finish_reason ?? candidate.finish;
-    const parts = candidate.writer.add(isObject(choice.delta) ? choice.delta : {});
+    const delta = isObject(choice.delta) ? choice.delta : {};
+    const step = stepOf(delta);
+    if (step !== null && step.outcome !== null) candidate.steps.push(step);
+    if (isSearching) candidate.text += textOrEmpty(delta.content);
+    const parts = candidate.writer.add(delta);
     return parts.length === 0 ? [] : [{ content: writeContent(parts), index, ...logprobsOf(choice) }];
   }
 
@@ -82,9 +98,10 @@ export function createGeminiStreamWriter(context: ResponseContext, { service }: 
     },
     end(finalService, usage) {
       if (candidates.size === 0) candidateAt(0);
-      const ended = [...candidates].map(([index, { writer, finish }]) => {
+      const ended = [...candidates].map(([index, { writer, finish, text, steps }]) => {
         const parts: readonly Part[] = writer.rest();
-        return { content: writeContent(parts), finishReason: writer.finishReason(finish), index };
+        const finishReason = writer.finishReason(finish);
+        return { content: writeContent(parts), finishReason, index, ...groundingOf(text, steps) };
       });
       const usageMetadata = writeGeminiUsage(usage);
       return (

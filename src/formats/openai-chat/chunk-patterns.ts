@@ -1,9 +1,16 @@
 // Chunks that are like an earlier one but for their texts. Reading a chunk a second time changes nothing but the count
 // of the output, so nothing else is done for them, and they are parsed only for those who look into them.
 
-import type { ChatChunk, ChunkPattern, RepeatedChunk } from "../format.ts";
+import type { ChatChunk } from "../format.ts";
 import { isObject, type JsonObject } from "../json/fields.ts";
-import { type EventPattern, fill, frameOf, patternOf } from "../sse/event-pattern.ts";
+import {
+  type ChunkPattern,
+  type EventPattern,
+  fill,
+  frameOf,
+  patternOf,
+  type RepeatedChunk,
+} from "../sse/event-pattern.ts";
 import { type ChoiceNormaliser, CONTENT_FIELDS, deltaText, withoutUsage } from "./stream-choices.ts";
 
 /** More than a stream has kinds of chunks. Where chunks have nothing in common, looking for it ends here. */

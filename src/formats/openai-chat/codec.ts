@@ -11,6 +11,7 @@ import { CHAT_PATHS } from "./paths.ts";
 import { readChatRequest } from "./read-request.ts";
 import { OPENAI_CHAT, readOpenaiResponse } from "./read-response.ts";
 import { createOpenaiStreamReader } from "./read-stream.ts";
+import { searchAskIn } from "./search.ts";
 import { effortFields, mayLeaveOut, writeOpenaiRequest } from "./write-request.ts";
 import { passOpenaiResponse, writeOpenaiResponse } from "./write-response.ts";
 import { createOpenaiStreamWriter } from "./write-stream.ts";
@@ -28,6 +29,7 @@ export const openaiChat: Format = {
     body,
     controls: readControls(body),
     chat: readChatRequest(body),
+    searchAsk: searchAskIn(body),
   }),
   unread: { list: "messages", names: [["content"]] },
   toChat: ({ body, source, chat }) => ({ body, source, chat, conversions: [] }),
@@ -37,7 +39,14 @@ export const openaiChat: Format = {
   streamWriter: createOpenaiStreamWriter,
   writeError: writeOpenaiError,
   models: { list: writeModels, one: writeModel },
-  endpoints: { embeddings: "/embeddings", rerank: "/rerank", moderation: "/moderations" },
+  endpoints: {
+    embeddings: "/embeddings",
+    rerank: "/rerank",
+    moderation: "/moderations",
+    images: "/images/generations",
+    speech: "/audio/speech",
+    transcription: "/audio/transcriptions",
+  },
   effortFields,
   passRequest: writeOpenaiRequest,
   writeRequest: writeOpenaiRequest,

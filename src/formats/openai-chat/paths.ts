@@ -15,9 +15,12 @@ export const CHAT_PATHS: ClientPaths = {
     },
   ],
   notServed: [
-    [/^\/v1\/files(\/|$)/, "Files are not stored here: send them inside the request, as base64."],
-    [/^\/v1\/(images|audio)(\/|$)/, "Images and audio are not served here."],
+    [
+      /^\/v1\/chat\/completions\/./,
+      "Chat completions are not stored here. Responses are: create one with POST /v1/responses.",
+    ],
+    [/^\/v1\/images(\/|$)/, "Of images, /v1/images/generations and /v1/images/edits are served here."],
+    [/^\/v1\/audio(\/|$)/, "Of sound, /v1/audio/speech, /transcriptions and /translations are served here."],
     [/^\/v1\/videos(\/|$)/, "Videos are not served here."],
-    [/^\/v1\/batches(\/|$)/, "Batches are not served here: send each request by itself."],
   ],
 };

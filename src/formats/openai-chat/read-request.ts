@@ -39,7 +39,7 @@ export function readChatRequest(body: JsonObject): ChatRequest {
   checkSampling(body);
   const isStream = readBoolean(body, "stream");
   const streamOptions = readObject(body, "stream_options");
-  return {
+  const chat: { -readonly [Name in keyof ChatRequest]: ChatRequest[Name] } = {
     messages: readMessages(body),
     tools: readTools(body),
     toolChoice: body.tool_choice ?? body.function_call ?? null,
@@ -47,17 +47,20 @@ export function readChatRequest(body: JsonObject): ChatRequest {
     wantsUsage: isStream && streamOptions?.include_usage === true,
     maxOutputTokens: readOutputCap(body),
     choiceCount: readInteger(body, "n", { min: 1, max: CHOICES_MAX }) ?? 1,
-    ...searchesOf(body),
-    ...effortOf(body),
-    ...askedServiceTier(body),
   };
+  if (asksForSearches(body)) chat.searches = searchesHeld(null);
+  const effort = effortOf(body);
+  if (effort !== undefined) chat.effort = effort;
+  const { serviceTier } = askedServiceTier(body);
+  if (serviceTier !== undefined) chat.serviceTier = serviceTier;
+  return chat;
 }
 
-/** The searches that the hold covers, where a host may search by itself. Hosts have three ways to ask for them. */
-function searchesOf({ web_search_options: options, plugins, tools, tool_choice: choice }: JsonObject) {
+/** Tells whether a host may search by itself. Hosts have three ways to ask for it. */
+function asksForSearches({ web_search_options: options, plugins, tools, tool_choice: choice }: JsonObject): boolean {
   const isOption = isObject(options) || objectsIn(plugins).some(({ id }) => id === "web");
   const isTool = choice !== "none" && objectsIn(tools).some(({ type }) => SEARCH_TOOL.test(textOrEmpty(type)));
-  return isOption || isTool ? { searches: searchesHeld(null) } : {};
+  return isOption || isTool;
 }
 
 /** `web_search` of several vendors, Groq's `browser_search`, OpenRouter's `openrouter:web_search`. */
@@ -66,10 +69,10 @@ const SEARCH_TOOL = /^(?:openrouter:)?(?:web|browser)_search/;
 /** Fields in which clients of several vendors speak of thinking. */
 const THINKING_FIELDS = ["reasoning_effort", "reasoning", "thinking", "thinking_budget", "enable_thinking"] as const;
 
-function effortOf(body: JsonObject): Pick<ChatRequest, "effort"> {
-  if (THINKING_FIELDS.every((name) => (body[name] ?? null) === null)) return {};
+function effortOf(body: JsonObject): ChatRequest["effort"] {
+  if (THINKING_FIELDS.every((name) => (body[name] ?? null) === null)) return undefined;
   const effort = body.reasoning_effort ?? (isObject(body.reasoning) ? body.reasoning.effort : null);
-  return { effort: isEffort(effort) ? effort : "own" };
+  return isEffort(effort) ? effort : "own";
 }
 
 /** Fields that a conversion reads: checked as their vendor documents them, before anything is held or sent. */

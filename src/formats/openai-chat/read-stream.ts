@@ -111,7 +111,7 @@ class OpenaiStreamReader extends StreamState {
 }
 
 /** The tier in place of the one that was known when the counts came. */
-function withTier({ serviceTier: _, ...usage }: Usage, tier: string): Usage {
+function withTier({ serviceTier: _, isTierTold: __, ...usage }: Usage, tier: string): Usage {
   return { ...usage, ...usageParts({}, tier) };
 }
 

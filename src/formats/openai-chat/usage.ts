@@ -3,7 +3,7 @@
 
 import type { Usage } from "../../core/chat.ts";
 import { isObject, type JsonObject, objectsIn } from "../json/fields.ts";
-import { usageParts } from "../provider/usage-parts.ts";
+import { type CountedParts, usageParts } from "../provider/usage-parts.ts";
 
 /** A count above this cannot be true. */
 const TOKENS_MAX = 1e9;
@@ -23,13 +23,21 @@ export function readUsage(carrier: JsonObject, executed = executedIn(carrier), t
   const output = completion + thoughtsBeside(usage, prompt + completion);
   const cacheRead = Math.min(cachedIn(usage), prompt);
   const cacheWrite = Math.min(detail(details, "cache_write_tokens"), prompt - cacheRead);
-  return {
+  const read: { -readonly [Name in keyof Usage]: Usage[Name] } = {
     buckets: { input: prompt - cacheRead - cacheWrite, cacheRead, cacheWrite, output },
     longCacheWrite: Math.min(detail(details, "cache_write_1h_tokens"), cacheWrite),
     reasoning: detail(outputDetails, "reasoning_tokens"),
-    ...partsOf(usage, carrier.service_tier ?? usage.service_tier ?? told, executed),
     reported: { ...usage, prompt_tokens: prompt, completion_tokens: output, total_tokens: prompt + output },
   };
+  const { parts, serviceTier, isTierTold } = partsOf(
+    usage,
+    carrier.service_tier ?? usage.service_tier ?? told,
+    executed,
+  );
+  if (parts !== undefined) read.parts = parts;
+  if (serviceTier !== undefined) read.serviceTier = serviceTier;
+  if (isTierTold) read.isTierTold = true;
+  return read;
 }
 
 /** Most hosts name them among the details. DeepSeek and Moonshot have a field of their own, sometimes alone. */
@@ -56,7 +64,7 @@ export function executedSearches(message: unknown): readonly JsonObject[] {
   return objectsIn(message.executed_tools).filter(({ type }) => typeof type === "string" && /search/i.test(type));
 }
 
-function partsOf(usage: JsonObject, tier: unknown, executed: number): Pick<Usage, "parts" | "serviceTier"> {
+function partsOf(usage: JsonObject, tier: unknown, executed: number): CountedParts {
   const { prompt_tokens_details: details, completion_tokens_details: outputDetails } = usage;
   const cached = isObject(details) ? details.cached_tokens_details : null;
   const audioCacheRead = detail(cached, "audio_tokens");
@@ -103,7 +111,7 @@ export function writeUsage({ buckets, longCacheWrite, reasoning, reported }: Usa
   };
 }
 
-function detail(details: unknown, name: string): number {
+export function detail(details: unknown, name: string): number {
   const value = isObject(details) ? details[name] : 0;
   return isCount(value) ? value : 0;
 }

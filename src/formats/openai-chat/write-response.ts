@@ -9,18 +9,22 @@ import type { JsonSource } from "../scan/scan.ts";
 import { uniqueToolId, withTextArguments, withWholeArguments } from "../tools/calls.ts";
 import { readsFunctionCalls, withFunctionCall } from "./old-functions.ts";
 import { FILTERED, hasMessage, normalFinish } from "./read-response.ts";
+import { withCitations } from "./search.ts";
 import { writeUsage } from "./usage.ts";
 
 /** The finish of a whole response that does not name one. A stream without it is broken. */
 const WHOLE = "stop";
 
-/** From a provider of another format: the converted completion. */
+/** From a provider of another format, or put together by the gateway: the converted completion. */
 export function writeOpenaiResponse(
   response: WholeResponse,
   context: ResponseContext,
   additions: ResponseAdditions,
 ): Buffer {
-  return complete(sourceOf(response.completion), { response, context, additions });
+  const { completion } = response;
+  const choices = objectsIn(completion.choices).map(withCitations);
+  const shown = response.isComposed === true ? { ...response, completion: { ...completion, choices } } : response;
+  return complete(sourceOf(shown.completion), { response: shown, context, additions });
 }
 
 /** From a provider of this format: its own bytes. */

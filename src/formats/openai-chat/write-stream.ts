@@ -3,20 +3,14 @@
 
 import type { Usage } from "../../core/chat.ts";
 import type { GatewayError } from "../../core/errors.ts";
-import type {
-  ChatChunk,
-  ChunkPattern,
-  ResponseContext,
-  ServiceObject,
-  StreamOptions,
-  StreamWriter,
-} from "../format.ts";
+import type { ChatChunk, ResponseContext, ServiceObject, StreamOptions, StreamWriter } from "../format.ts";
 import { isObject, objectsIn } from "../json/fields.ts";
-import { fill, frameOf } from "../sse/event-pattern.ts";
+import { type ChunkPattern, fill, frameOf } from "../sse/event-pattern.ts";
 import { uniqueToolId } from "../tools/calls.ts";
 import { BareCalls } from "./bare-calls.ts";
 import { writeOpenaiError } from "./errors.ts";
 import { readsFunctionCalls, withFunctionCall } from "./old-functions.ts";
+import { Citing } from "./search.ts";
 import { writeUsage } from "./usage.ts";
 
 type JsonFields = Record<string, unknown>;
@@ -29,6 +23,7 @@ export function createOpenaiStreamWriter(context: ResponseContext, options: Stre
   let held: JsonFields | null = null;
   const isOld = readsFunctionCalls(context);
   const bare = new BareCalls();
+  const citing = context.request?.searching === undefined ? null : new Citing();
   const frames = new Map<ChunkPattern, readonly string[]>();
 
   function complete(json: JsonFields): JsonFields {
@@ -66,7 +61,8 @@ export function createOpenaiStreamWriter(context: ResponseContext, options: Stre
     ping: ": keep-alive\n\n",
     write(chunks: readonly ChatChunk[]) {
       let text = "";
-      for (const chunk of chunks) if (!isSilent(chunk)) text += writeOne(chunk);
+      for (const chunk of citing === null ? chunks : chunks.flatMap((each) => citing.shown(each)))
+        if (!isSilent(chunk)) text += writeOne(chunk);
       return text;
     },
     end(service, usage) {

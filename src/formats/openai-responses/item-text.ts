@@ -1,8 +1,12 @@
 // The output items of a response as JSON text, the same in a whole response and at the end of a stream.
 
+import type { FoundPage, SearchStep } from "../../core/search/web-search.ts";
 import type { ResponseContext } from "../format.ts";
+import type { JsonObject } from "../json/fields.ts";
 import { clientToolId } from "../tools/calls.ts";
+import { citedPlaces } from "../tools/searches.ts";
 import { chatToolName } from "./items.ts";
+import { clientToolFor, readArguments } from "./to-chat/client-tools.ts";
 import { type CallableTool, readGivenTools } from "./to-chat/tools.ts";
 
 export type ItemStatus = "in_progress" | "completed" | "incomplete";
@@ -17,10 +21,35 @@ export interface CallHead {
   readonly tool: CalledTool;
 }
 
+/** Places of a text that cite what was found. */
+export function citationsIn(text: string, pages: readonly FoundPage[]): readonly JsonObject[] {
+  return citedPlaces(text, pages).map(({ page: { url, title }, start, end }) => ({
+    ...{ type: "url_citation", url, title, start_index: start, end_index: end },
+  }));
+}
+
+/** A search of the gateway. */
+export function searchItem(id: string, { query, outcome }: SearchStep): string {
+  const pages = outcome?.ok === true ? outcome.pages : [];
+  const sources = pages.map(({ url }) => ({ type: "url", url }));
+  const ending = outcome?.ok === true ? "completed" : "failed";
+  return JSON.stringify({
+    ...{ id, type: "web_search_call", status: outcome === null ? "in_progress" : ending },
+    action: { type: "search", query, queries: [query], sources },
+  });
+}
+
+const NO_CITATIONS: readonly JsonObject[] = [];
+
 /** Text as JSON; a refusal is a part of another type. */
-export function textPart(kind: "message" | "refusal", text: string, logprobs: readonly unknown[]): string {
+export function textPart(
+  kind: "message" | "refusal",
+  text: string,
+  logprobs: readonly unknown[],
+  citations: readonly JsonObject[] = NO_CITATIONS,
+): string {
   return kind === "message"
-    ? `{"type":"output_text","annotations":[],"logprobs":${JSON.stringify(logprobs)},"text":${text}}`
+    ? `{"type":"output_text","annotations":${JSON.stringify(citations)},"logprobs":${JSON.stringify(logprobs)},"text":${text}}`
     : `{"type":"refusal","refusal":${text}}`;
 }
 
@@ -38,12 +67,49 @@ export function reasoningItem(id: string, summary: string, seal: string | null):
   return `{"id":"${id}","type":"reasoning","summary":[${summary}]${encrypted}}`;
 }
 
+/** Facts about the item that calls a tool, by the type of the tool. */
+export interface CallForm {
+  readonly idPrefix: string;
+  readonly type: string;
+  readonly field: string;
+  /** The name of the events that bring its text; null where the item comes whole. */
+  readonly events: string | null;
+}
+
+export function callForm({ type }: CalledTool): CallForm {
+  if (type === "custom") return CUSTOM;
+  const own = clientToolFor({ type });
+  return own === undefined ? FUNCTION : { idPrefix: own.idPrefix, type: own.call, field: "", events: null };
+}
+
+const CUSTOM: CallForm = {
+  idPrefix: "ctc",
+  type: "custom_tool_call",
+  field: "input",
+  events: "response.custom_tool_call_input",
+};
+const FUNCTION: CallForm = {
+  idPrefix: "fc",
+  type: "function_call",
+  field: "arguments",
+  events: "response.function_call_arguments",
+};
+
 /** `text`: the arguments or the input, as JSON text. */
 export function callItem({ id, callId, tool }: CallHead, status: ItemStatus, text: string): string {
+  const { type, field, events } = callForm(tool);
+  if (events === null) return clientCallItem({ id, callId, tool }, status, text);
   const namespace = tool.namespace === null ? "" : `,"namespace":${JSON.stringify(tool.namespace)}`;
-  const [type, field] = tool.type === "custom" ? ["custom_tool_call", "input"] : ["function_call", "arguments"];
   const names = `"call_id":${JSON.stringify(callId)},"name":${JSON.stringify(tool.name)}${namespace}`;
   return `{"id":"${id}","type":"${type}","status":"${status}",${names},"${field}":${text}}`;
+}
+
+/** Arguments that a model left unfinished are nothing to act on. */
+function clientCallItem({ id, callId, tool }: CallHead, status: ItemStatus, text: string): string {
+  const own = clientToolFor({ type: tool.type });
+  const given = readArguments(JSON.parse(text) as string);
+  const ending = given === null && status === "completed" ? "incomplete" : status;
+  return JSON.stringify({ id, type: own?.call, status: ending, call_id: callId, ...own?.writeCall(given ?? {}) });
 }
 
 /** The client's view of a call: its id, and the tool behind the name that the provider used. */

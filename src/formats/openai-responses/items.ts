@@ -16,8 +16,8 @@ export function wantsEncrypted({ include }: JsonObject): boolean {
 }
 
 /** Tells whether a response carries encrypted reasoning: the client asked for it, or a later turn will need it. */
-export function keepsEncrypted({ isStored, request }: ResponseContext): boolean {
-  return isStored === true || (request !== undefined && wantsEncrypted(request.body));
+export function keepsEncrypted({ kept, request }: ResponseContext): boolean {
+  return kept !== undefined || (request !== undefined && wantsEncrypted(request.body));
 }
 
 /** Tells whether reasoning that nobody signed is sealed, too: the client may keep no other. */

@@ -3,6 +3,7 @@
 import type { ReasoningDetail } from "../convert/reasoning-details.ts";
 import { type JsonObject, objectsIn, textOrEmpty } from "../json/fields.ts";
 import { RESPONSES } from "./items.ts";
+import { clientToolOfItem } from "./to-chat/client-tools.ts";
 
 /** A message, a tool call, a result, a thought. Messages of a request may leave out the type. */
 export type Item = JsonObject;
@@ -26,6 +27,11 @@ export function partText({ content }: Item, name: "text" | "refusal"): string {
 /** A call of a tool that the client runs. */
 export function isCall({ type }: Item): boolean {
   return type === "function_call" || type === "custom_tool_call";
+}
+
+/** A call of a tool of the vendor's that the client runs: only clients of the same format are given one. */
+export function isClientCall({ type }: Item): boolean {
+  return clientToolOfItem(textOrEmpty(type))?.call === type;
 }
 
 export function callId({ call_id: id }: Item): string {

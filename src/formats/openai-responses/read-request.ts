@@ -24,7 +24,14 @@ import { type JsonSource, rawValue } from "../scan/scan.ts";
 import { readControls } from "../service/controls.ts";
 import { itemType, RESPONSES } from "./items.ts";
 import { convertInput, type Prompt } from "./to-chat/messages.ts";
-import { readBuiltInNeeds, readBuiltInWishes, readGivenTools, routedTools, searchesIn } from "./to-chat/tools.ts";
+import {
+  readBuiltInNeeds,
+  readBuiltInWishes,
+  readGivenTools,
+  routedTools,
+  searchAskIn,
+  searchesIn,
+} from "./to-chat/tools.ts";
 
 export const INPUT_ROLES = ["user", "assistant", "system", "developer"] as const;
 const ROLES: ReadonlySet<unknown> = new Set(INPUT_ROLES);
@@ -57,7 +64,18 @@ export function readResponsesRequest(source: JsonSource, body: JsonObject, head?
   };
   const controls = readControls(body);
   const nativeWishes = readBuiltInWishes(tools, body.tool_choice);
-  const read = { format: RESPONSES, source, body, controls, chat, nativeNeeds, nativeWishes, notes: conversion.notes };
+  const searchAsk = searchAskIn(tools, body);
+  const read = {
+    format: RESPONSES,
+    source,
+    body,
+    controls,
+    chat,
+    nativeNeeds,
+    nativeWishes,
+    searchAsk,
+    notes: conversion.notes,
+  };
   return head?.headers === undefined ? read : { ...read, headers: head.headers };
 }
 
@@ -137,6 +155,9 @@ const ITEM_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
   ["custom_tool_call", ["call_id", "name", "input"]],
   ["function_call_output", ["call_id"]],
   ["custom_tool_call_output", ["call_id"]],
+  ...["shell_call", "local_shell_call", "apply_patch_call", "computer_call"].map(
+    (type): [string, readonly string[]] => [type, ["call_id"]],
+  ),
 ]);
 
 function checkItem(item: unknown, index: number): void {

@@ -14,6 +14,7 @@ import {
   detailOf,
   type Item,
   isCall,
+  isClientCall,
   PARAGRAPH,
   partText,
   reasoningText,
@@ -64,7 +65,7 @@ class ResponsesResponse implements WholeResponse {
   }
 
   toolCallIds(): readonly string[] {
-    return this.#items.filter(isCall).map(callId);
+    return this.#items.filter((item) => isCall(item) || isClientCall(item)).map(callId);
   }
 }
 

@@ -8,7 +8,17 @@ import { DONE, onlyChoice, parseEvent, StreamState } from "../provider/stream-st
 import type { SseEvent, SseReader } from "../sse/reader.ts";
 import { failureOf, readResponsesFault } from "./faults.ts";
 import { RESPONSES } from "./items.ts";
-import { callId, callText, detailOf, type Item, isCall, PARAGRAPH, partText, reasoningText } from "./output-items.ts";
+import {
+  callId,
+  callText,
+  detailOf,
+  type Item,
+  isCall,
+  isClientCall,
+  PARAGRAPH,
+  partText,
+  reasoningText,
+} from "./output-items.ts";
 import { finishReasonFor } from "./read-response.ts";
 import { isSearch, readResponsesUsage } from "./usage.ts";
 
@@ -21,7 +31,7 @@ class ResponsesStreamReader extends StreamState {
   #hasRole = false;
 
   toolCallIds(): readonly string[] {
-    return this.#items.callIds;
+    return [...this.#items.callIds, ...this.#items.clientCallIds];
   }
 
   protected readEvent({ event, data }: SseEvent): ChatChunk | null {
@@ -92,6 +102,8 @@ interface ItemState {
 
 class ItemReader {
   readonly callIds: string[] = [];
+  /** Calls that only clients of the same format are given. */
+  readonly clientCallIds: string[] = [];
   /** Searches that the provider ran. Hosts may leave the output out of the last event. */
   searches = 0;
   readonly #output: OutputMeter;
@@ -172,6 +184,7 @@ class ItemReader {
     this.#open.delete(state);
     this.isBetweenItems = this.#open.size === 0 && item.type !== "reasoning";
     if (isSearch(item)) this.searches += 1;
+    if (isClientCall(item)) this.clientCallIds.push(callId(item));
     if (item.type === "message") return this.#finishMessage(item, state);
     if (item.type === "reasoning") return this.#finishReasoning(item, state);
     return isCall(item) ? this.#finishCall(item, state) : null;

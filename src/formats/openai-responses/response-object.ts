@@ -56,9 +56,9 @@ export function writeResponseBytes(context: ResponseContext, state: ResponseStat
 }
 
 function partsOf(context: ResponseContext) {
-  const { modelId, createdAtSeconds, request, isStored = false, nowSeconds = () => createdAtSeconds } = context;
+  const { modelId, createdAtSeconds, request, kept, nowSeconds = () => createdAtSeconds } = context;
   const head = `{"id":"resp_${stemOf(context)}","object":"response","created_at":${createdAtSeconds}`;
-  const echo = JSON.stringify(echoOf(request?.body ?? {}, { modelId, isStored })).slice(1, -1);
+  const echo = JSON.stringify(echoOf(request?.body ?? {}, { modelId, isStored: kept === "stored" })).slice(1, -1);
   return {
     before: ({ status, items = [], usage, incompleteBecause, error }: ResponseState): string =>
       `${head},"completed_at":${status === "completed" ? nowSeconds() : "null"},"status":"${status}","error":${JSON.stringify(error ?? null)},"incomplete_details":${
@@ -138,9 +138,9 @@ function stateFields(body: JsonObject, isStored: boolean): JsonObject {
 
 /** The same with the id, for a response that a provider wrote. One without state stays as the provider wrote it. */
 export function ownFields(context: ResponseContext): JsonObject {
-  const { isStored = false, request } = context;
+  const { kept, request } = context;
   const body = request?.body ?? {};
-  if (isStored) return { id: `resp_${stemOf(context)}`, ...stateFields(body, true) };
+  if (kept === "stored") return { id: `resp_${stemOf(context)}`, ...stateFields(body, true) };
   const isContinued = (body.previous_response_id ?? body.conversation ?? null) !== null;
   return isContinued ? stateFields(body, false) : {};
 }

@@ -1,6 +1,7 @@
 // Chat deltas as output items, one after another: whatever order text, reasoning and the arguments of several tool calls
 // come in, an item is opened before its deltas and closed before the next. Only the foremost item streams.
 
+import type { FoundPage, SearchStep } from "../../core/search/web-search.ts";
 import type { CallDelta } from "../content.ts";
 import { sealText } from "../convert/reasoning-details.ts";
 import { createObjectScanner, type ObjectScanner } from "../json/object-scanner.ts";
@@ -9,10 +10,13 @@ import { createInputDecoder, type InputDecoder } from "./custom-input.ts";
 import {
   type CallHead,
   type CallNaming,
+  callForm,
   callItem,
+  citationsIn,
   type ItemStatus,
   messageItem,
   reasoningItem,
+  searchItem,
   summaryPart,
   textPart,
 } from "./item-text.ts";
@@ -30,10 +34,11 @@ export class EventWriter {
 }
 
 type TextKind = "reasoning" | "message" | "refusal";
+type ItemKind = TextKind | "call" | "search";
 
 /** An item on its way. */
 interface Segment {
-  readonly kind: TextKind | "call";
+  readonly kind: ItemKind;
   readonly callIndex: number;
   callId: string;
   name: string;
@@ -46,6 +51,8 @@ interface Segment {
   logprobs: readonly unknown[];
   /** Brings a signed thought back; nothing follows it. */
   seal: string | null;
+  /** A search of the gateway. */
+  step: SearchStep | null;
   /** The item's place in the output; null until the item is open. */
   opened: OpenedItem | null;
   readonly scanner: ObjectScanner | null;
@@ -75,6 +82,8 @@ export class ItemQueue {
   readonly #queue: Segment[] = [];
   readonly #calls = new Map<number, Segment>();
   readonly #written: string[] = [];
+  /** Pages that searches found so far, which a text may cite. */
+  readonly #pages: FoundPage[] = [];
 
   constructor(events: EventWriter, names: Naming) {
     this.#events = events;
@@ -98,6 +107,15 @@ export class ItemQueue {
     const last = this.#queue.at(-1);
     const segment = last?.kind === "reasoning" && last.seal === null ? last : this.#push(newSegment("reasoning", -1));
     segment.seal = seal;
+  }
+
+  /** A search is told of twice: when it begins, and when it is done. */
+  addSearch(step: SearchStep | null): void {
+    if (step === null) return;
+    const known = this.#queue.find(({ step: other }) => other?.id === step.id);
+    const segment = known ?? this.#push(newSegment("search", -1));
+    segment.step = step;
+    if (step.outcome?.ok === true) this.#pages.push(...step.outcome.pages);
   }
 
   addCall({ index, id, name, text }: CallDelta): void {
@@ -150,16 +168,20 @@ export class ItemQueue {
     const outputIndex = this.#written.length;
     const { nameItem, naming } = this.#names;
     const tool = kind === "call" ? naming.toolOf(name) : null;
-    const id = nameItem(prefixOf(kind, tool?.type === "custom"), outputIndex);
+    const id = nameItem(tool === null ? prefixOf(kind) : callForm(tool).idPrefix, outputIndex);
     const place = `"item_id":"${id}","output_index":${outputIndex}`;
     if (tool === null) return { id, place, outputIndex, head: null, decoder: null };
     const head = { id, callId: naming.idOf(callId, callIndex), tool };
     return { id, place, outputIndex, head, decoder: tool.type === "custom" ? createInputDecoder() : null };
   }
 
-  #opening({ kind }: Segment, { id, place, outputIndex, head }: OpenedItem): string {
-    const item = emptyItem(kind, id, head);
+  #opening({ kind, step }: Segment, { id, place, outputIndex, head }: OpenedItem): string {
+    const item = step === null ? emptyItem(kind, id, head) : searchItem(id, { ...step, outcome: null });
     const added = this.#events.write("response.output_item.added", `"output_index":${outputIndex},"item":${item}`);
+    if (step !== null) {
+      const stages = ["in_progress", "searching"].map((stage) => `response.web_search_call.${stage}`);
+      return added + stages.map((type) => this.#events.write(type, place)).join("");
+    }
     if (kind !== "message" && kind !== "refusal") return added;
     const part = textPart(kind, '""', NO_LOGPROBS);
     return added + this.#events.write("response.content_part.added", `${place},"content_index":0,"part":${part}`);
@@ -169,6 +191,10 @@ export class ItemQueue {
     const given = segment.pending;
     if (given === "") return "";
     segment.pending = "";
+    if (comesWhole(opened)) {
+      segment.text += given;
+      return "";
+    }
     const text = opened.decoder === null ? given : opened.decoder.push(given);
     return text === "" ? "" : this.#delta(segment, opened, text);
   }
@@ -198,9 +224,8 @@ export class ItemQueue {
         );
       }
       default: {
-        const isCustom = head?.tool.type === "custom";
-        const type = isCustom ? "response.custom_tool_call_input.delta" : "response.function_call_arguments.delta";
-        return this.#events.write(type, `${place},${delta}`);
+        const name = head === null ? null : callForm(head.tool).events;
+        return name === null ? "" : this.#events.write(`${name}.delta`, `${place},${delta}`);
       }
     }
   }
@@ -227,6 +252,10 @@ export class ItemQueue {
       events += this.#callDone(head, place, text);
       return { events, item: callItem(head, status, text) };
     }
+    if (segment.step !== null) {
+      const completed = this.#events.write("response.web_search_call.completed", place);
+      return { events: events + completed, item: searchItem(id, segment.step) };
+    }
     if (kind === "reasoning") {
       if (segment.text === "") return { events, item: reasoningItem(id, "", seal) };
       const part = summaryPart(text);
@@ -235,7 +264,12 @@ export class ItemQueue {
       const sealed = this.#names.sealsTexts ? sealText(segment.text) : null;
       return { events, item: reasoningItem(id, part, seal ?? sealed) };
     }
-    const part = textPart(kind === "refusal" ? "refusal" : "message", text, logprobs);
+    const citations = kind === "message" ? citationsIn(segment.text, this.#pages) : [];
+    for (const [at, annotation] of citations.entries()) {
+      const fields = `${place},"content_index":0,"annotation_index":${at},"annotation":${JSON.stringify(annotation)}`;
+      events += this.#events.write("response.output_text.annotation.added", fields);
+    }
+    const part = textPart(kind === "refusal" ? "refusal" : "message", text, logprobs, citations);
     events +=
       kind === "refusal"
         ? this.#events.write("response.refusal.done", `${place},"content_index":0,"refusal":${text}`)
@@ -248,18 +282,17 @@ export class ItemQueue {
   }
 
   #callDone({ tool }: CallHead, place: string, text: string): string {
-    return tool.type === "custom"
-      ? this.#events.write("response.custom_tool_call_input.done", `${place},"input":${text}`)
-      : this.#events.write(
-          "response.function_call_arguments.done",
-          `${place},"name":${JSON.stringify(tool.name)},"arguments":${text}`,
-        );
+    const { events, field } = callForm(tool);
+    if (events === null) return "";
+    const name = tool.type === "custom" ? "" : `,"name":${JSON.stringify(tool.name)}`;
+    return this.#events.write(`${events}.done`, `${place}${name},"${field}":${text}`);
   }
 }
 
 /** While its arguments are incomplete a call may go on, whatever else has come in between. */
-function mayClose({ scanner, seal }: Segment, waiting: number): boolean {
+function mayClose({ scanner, seal, step }: Segment, waiting: number): boolean {
   if (seal !== null) return true;
+  if (step !== null) return step.outcome !== null;
   return waiting > 1 && (scanner === null || scanner.isComplete);
 }
 
@@ -274,15 +307,20 @@ function newSegment(kind: Segment["kind"], callIndex: number): Segment {
     pendingLogprobs: NO_LOGPROBS,
     logprobs: NO_LOGPROBS,
     seal: null,
+    step: null,
     opened: null,
     scanner: kind === "call" ? createObjectScanner() : null,
   };
 }
 
-function prefixOf(kind: Segment["kind"], isCustom: boolean): string {
-  if (kind === "reasoning") return "rs";
-  if (kind !== "call") return "msg";
-  return isCustom ? "ctc" : "fc";
+/** A call that is written when its arguments are complete. */
+function comesWhole({ head }: OpenedItem): boolean {
+  return head !== null && callForm(head.tool).events === null;
+}
+
+function prefixOf(kind: Segment["kind"]): string {
+  if (kind === "search") return "ws";
+  return kind === "reasoning" ? "rs" : "msg";
 }
 
 function emptyItem(kind: Segment["kind"], id: string, head: CallHead | null): string {

@@ -8,13 +8,17 @@ import type { ResponseAdditions, ResponseContext, WholeResponse } from "../forma
 import { isObject, type JsonObject, textOrEmpty } from "../json/fields.ts";
 import { normalFinish } from "../openai-chat/read-response.ts";
 import { NO_ARGUMENTS } from "../tools/calls.ts";
+import { pagesOf, roundsOf } from "../tools/searches.ts";
 import { readInput } from "./custom-input.ts";
 import {
+  callForm,
   callItem,
   callNaming,
+  citationsIn,
   type ItemStatus,
   messageItem,
   reasoningItem,
+  searchItem,
   summaryPart,
   textPart,
 } from "./item-text.ts";
@@ -54,6 +58,7 @@ type WriteItem = (id: (prefix: string) => string, status: ItemStatus) => string;
 function writeItems(message: JsonObject, { context, logprobs, isCut }: ItemTerms): readonly string[] {
   const name = itemNamer(context);
   const writers: readonly WriteItem[] = [
+    ...searchWriters(message, context),
     ...reasoningWriters(message, context),
     ...textWriters(message, logprobs),
     ...callWriters(message, context),
@@ -62,6 +67,19 @@ function writeItems(message: JsonObject, { context, logprobs, isCut }: ItemTerms
     const status = isCut && index === writers.length - 1 ? "incomplete" : "completed";
     return write((prefix) => name(prefix, index), status);
   });
+}
+
+/** The rounds before the answer: what the model said, and the searches that it asked for. */
+function searchWriters(message: JsonObject, context: ResponseContext): readonly WriteItem[] {
+  return roundsOf(message).flatMap(({ message: said, steps }) => [
+    ...reasoningWriters(said, context),
+    ...textWriters(said, []),
+    ...steps.map(
+      (step): WriteItem =>
+        (id) =>
+          searchItem(id("ws"), step),
+    ),
+  ]);
 }
 
 /** A signed thought is an item of its own, and so is text that nobody signed. */
@@ -83,10 +101,11 @@ function reasoningWriter(text: string, seal: string | null): WriteItem {
 
 function textWriters(message: JsonObject, logprobs: readonly unknown[]): readonly WriteItem[] {
   const { text, refusal } = splitContent(message);
+  const pages = pagesOf(roundsOf(message).flatMap(({ steps }) => steps));
   const writers: WriteItem[] = [];
   for (const [kind, said] of [["message", text] as const, ["refusal", refusal] as const]) {
     if (said === "") continue;
-    const part = textPart(kind, JSON.stringify(said), logprobs);
+    const part = textPart(kind, JSON.stringify(said), logprobs, citationsIn(said, pages));
     writers.push((id, status) => messageItem(id("msg"), status, part));
   }
   return writers;
@@ -103,7 +122,7 @@ function callWriters(message: JsonObject, context: ResponseContext): readonly Wr
     return (id, status) => {
       const whole = text === "" && status === "completed" ? NO_ARGUMENTS : text;
       const written = JSON.stringify(isCustom ? readInput(text) : whole);
-      return callItem({ id: id(isCustom ? "ctc" : "fc"), callId, tool }, status, written);
+      return callItem({ id: id(callForm(tool).idPrefix), callId, tool }, status, written);
     };
   });
 }

@@ -6,6 +6,7 @@ import { detailsIn, sealDetail } from "../convert/reasoning-details.ts";
 import type { ChatChunk, ResponseContext, StreamOptions, StreamWriter } from "../format.ts";
 import { isObject, type JsonObject } from "../json/fields.ts";
 import { normalFinish } from "../openai-chat/read-response.ts";
+import { stepOf } from "../tools/searches.ts";
 import { errorText, streamErrorCode } from "./errors.ts";
 import { callNaming } from "./item-text.ts";
 import { keepsEncrypted, sealsTexts } from "./items.ts";
@@ -46,6 +47,7 @@ export function createResponsesStreamWriter(context: ResponseContext, { service 
     if (text !== "") items.addText("message", text, logprobsOf(choice));
     if (refusal !== "") items.addText("refusal", refusal);
     for (const call of callDeltas(delta)) items.addCall(call);
+    items.addSearch(stepOf(delta));
     finish = choice.finish_reason ?? finish;
   }
 

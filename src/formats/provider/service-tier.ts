@@ -2,7 +2,7 @@
 
 import type { ChatRequest } from "../../core/chat.ts";
 import type { HostedModel } from "../../core/model.ts";
-import type { AskedServiceTier } from "../../core/money.ts";
+import type { AskedServiceTier, ServiceTier } from "../../core/money.ts";
 import { tierServed } from "../../core/price.ts";
 import { NO_NOTES, type Note } from "../../core/requests/notes.ts";
 import type { ProviderFormat } from "../format.ts";
@@ -45,7 +45,7 @@ export function tierFields(tier: AskedServiceTier): JsonObject {
 }
 
 interface TierWish {
-  readonly asked: AskedServiceTier | undefined;
+  readonly chat: Pick<ChatRequest, "serviceTier" | "isTierByDefault">;
   readonly model: HostedModel;
   readonly refusedFields: readonly string[];
 }
@@ -53,16 +53,25 @@ interface TierWish {
 interface WrittenTier {
   /** Fields of the provider's format; null where nothing is asked for. */
   readonly fields: JsonObject | null;
+  /** The tier with a price of its own that is asked for; absent for the usual one. */
+  readonly asked?: ServiceTier;
   readonly notes: readonly Note[];
 }
 
-/** Asks a host for a tier. One that has it at no known price serves the request at its usual tier, and the answer says so. */
-export function writeServiceTier({ asked, model, refusedFields }: TierWish, format: ProviderFormat): WrittenTier {
+/**
+ * Asks a host for a tier. One that has it at no known price serves the request at its usual tier, and the answer says so to
+ * a client that asked.
+ */
+export function writeServiceTier(
+  { chat: { serviceTier: asked, isTierByDefault }, model, refusedFields }: TierWish,
+  format: ProviderFormat,
+): WrittenTier {
   if (asked === undefined) return { fields: null, notes: NO_NOTES };
   const isRefused = model.dialect.refuses.includes(SERVICE_TIER) || refusedFields.includes(SERVICE_TIER);
   const tier = isRefused ? null : tierServed(model.price, asked);
   const fields = tier === null ? null : (format.tierFields?.(tier) ?? null);
-  if (fields !== null || asked === "default") return { fields, notes: NO_NOTES };
+  if (fields !== null && asked !== "default") return { fields, asked, notes: NO_NOTES };
+  if (asked === "default" || isTierByDefault) return { fields, notes: NO_NOTES };
   const because = isRefused ? "the provider does not take it" : "its price is not known";
   const message = `served at the usual service tier instead of '${asked}': ${because}`;
   return { fields, notes: [{ code: "option_dropped", message }] };

@@ -22,6 +22,7 @@ import {
 } from "../json/fields.ts";
 import { isVendorTier } from "../provider/service-tier.ts";
 import { readCascade } from "./cascade.ts";
+import { readProviderRules } from "./openrouter.ts";
 
 const CONTROL_PREFIX = "service_";
 const KNOWN_FIELDS: ReadonlySet<string> = new Set(REQUEST_CONTROLS.map(({ field }) => field));
@@ -48,6 +49,15 @@ export function isControlField(name: string): boolean {
 
 /** Throws what is wrong, by field. */
 export function readControls(body: JsonObject): Controls {
+  const controls = readOwnControls(body);
+  const rules = readProviderRules(body);
+  if (rules === null) return controls;
+  const unknown = [...(controls.unknown ?? []), ...(rules.unknown ?? [])];
+  const hostOrder = controls.hostOrder ?? rules.hostOrder ?? null;
+  return { ...controls, ...rules, hostOrder, ...(unknown.length === 0 ? {} : { unknown }) };
+}
+
+function readOwnControls(body: JsonObject): Controls {
   let isAsking = false;
   let hasUnknown = false;
   for (const name in body) {
@@ -83,7 +93,8 @@ function readAsked(body: JsonObject): Controls {
 /** The controls that hold at every endpoint: where a request may go. */
 export function readRequirements(body: JsonObject): Partial<Controls> {
   const read = REQUIREMENTS.map((row) => [row.name, readValue(body, row)] as const);
-  return Object.fromEntries(read.filter(([, value]) => value !== null));
+  const { required } = readProviderRules(body) ?? {};
+  return { ...Object.fromEntries(read.filter(([, value]) => value !== null)), ...(required && { required }) };
 }
 
 const REQUIREMENTS = REQUEST_CONTROLS.filter(({ isRequirement }) => isRequirement);

@@ -96,7 +96,22 @@ function writeRates(rates: Rates | null, catalog: Catalog): JsonObject {
     completion: perToken(rates?.output, catalog),
     input_cache_read: perToken(rates && (rates.cacheRead ?? rates.input), catalog),
     input_cache_write: perToken(rates && cacheWritePrice(rates), catalog),
+    ...(rates === null ? {} : writeUnits(rates, catalog)),
   };
+}
+
+/** Units beside tokens that images and sound are paid by. */
+function writeUnits({ own = {}, images }: Rates, catalog: Catalog): JsonObject {
+  const { characters, minute } = own;
+  return {
+    ...(characters === undefined ? {} : { character: perToken(characters, catalog) }),
+    ...(minute === undefined ? {} : { minute: perToken(minute, catalog) }),
+    ...(images === undefined ? {} : { image: mapped(images, (rate) => perToken(rate, catalog)) }),
+  };
+}
+
+function mapped(rates: Readonly<Record<string, number>>, write: (rate: number) => string | null): JsonObject {
+  return Object.fromEntries(Object.entries(rates).map(([name, rate]) => [name, write(rate)]));
 }
 
 function inputModalities({ capabilities }: Model): readonly string[] {

@@ -1,6 +1,8 @@
 // Events that differ from an earlier one in nothing but some of their strings, as most events of a stream do. They are
 // recognised by comparing characters, so that they need not be parsed.
 
+import type { JsonObject } from "../json/fields.ts";
+
 /** The texts in which one event differs from its pattern. */
 export interface OwnTexts {
   /** In the order of the pattern, as JSON without quotes. */
@@ -120,4 +122,19 @@ function decoded(text: string): { readonly json: string; readonly value: string 
   } catch {
     return null;
   }
+}
+
+/** A chunk that is like an earlier one but for some texts. */
+export interface RepeatedChunk {
+  readonly pattern: ChunkPattern;
+  readonly texts: OwnTexts;
+}
+
+/** The common part of all chunks of a pattern: the same object for each of them. */
+export interface ChunkPattern {
+  readonly texts: number;
+  /** With a mark in place of each text. */
+  readonly json: JsonObject;
+  /** The same as text, cut at the marks. */
+  readonly frame: readonly string[];
 }

@@ -5,6 +5,7 @@ import type { AttemptReport } from "../../core/call-report.ts";
 import { pause } from "../../core/cancellation.ts";
 import { GatewayError } from "../../core/errors.ts";
 import { type HostedModel, hasKey } from "../../core/model.ts";
+import type { ServiceTier } from "../../core/money.ts";
 import { mayLeaveOut } from "../../formats/bridge.ts";
 import { keyIdsOf } from "../../routing/hosts.ts";
 import type { Call, LastEvent } from "../call.ts";
@@ -15,6 +16,7 @@ import { conversationOf } from "../sessions/sessions.ts";
 import * as TEXT from "../text.ts";
 import { chainError } from "./chain-error.ts";
 import { isOfKey } from "./health-outcome.ts";
+import { refusedBefore, rememberRefused } from "./refused.ts";
 import { type FailedTry, type JudgedTry, type Reached, recordedTry, type Sending } from "./try-model.ts";
 import { type Failure, judge, type Received } from "./verdict.ts";
 
@@ -39,7 +41,7 @@ export interface Answered {
   readonly response: Reached;
 }
 
-interface Unanswered {
+export interface Unanswered {
   readonly ok: false;
   /** The error for the client; any other kind than a GatewayError is a fault of ours. */
   readonly error: unknown;
@@ -49,6 +51,11 @@ interface Unanswered {
 }
 
 type Accepted = { readonly model: HostedModel } & Received;
+
+/** The service tier that the last host was asked for; undefined for the usual one. */
+export function askedTierOf({ attempts }: Pick<Attempted, "attempts">): ServiceTier | undefined {
+  return attempts.at(-1)?.serviceTier;
+}
 
 export async function attempt(call: Call, reservation: Reservation, services: Services): Promise<Attempted> {
   const walk = startWalk(call, reservation, services);
@@ -222,8 +229,6 @@ async function takeTurn(walk: ChainWalk, turn: ModelTurn, services: Services): P
   return null;
 }
 
-const NONE_REFUSED: readonly string[] = [];
-
 function sendingOf({ call, reservation, beginsByMs }: ChainWalk, { model, keyId }: Way, services: Services): Sending {
   const outputCap = reservation.outputCaps.get(model.hostKey) ?? null;
   const { decision } = reservation;
@@ -232,7 +237,13 @@ function sendingOf({ call, reservation, beginsByMs }: ChainWalk, { model, keyId 
   const before = decision.session?.before;
   const isMoved = before !== undefined && (before.hostKey !== model.hostKey || before.keyId !== (keyId ?? null));
   const dropsThinking = isMoved && model.dialect.bindsThinking === true;
-  return { call, model, keyId, outputCap, refusedFields: NONE_REFUSED, cacheHelp, effort, dropsThinking, beginsByMs };
+  const refusedFields = refusedBefore(hostAsked(call, model, services), services.now());
+  return { call, model, keyId, outputCap, refusedFields, cacheHelp, effort, dropsThinking, beginsByMs };
+}
+
+function hostAsked(call: Call, model: HostedModel, { registry }: Services) {
+  const connection = registry.connection(model.provider);
+  return { connection, provider: connection.formatFor(model, call.format.name), model, call };
 }
 
 interface FailedTurn {
@@ -245,20 +256,29 @@ interface FailedTurn {
 async function tryAgain(walk: ChainWalk, { first, sending, turn }: FailedTurn, services: Services): Promise<JudgedTry> {
   const { call, beginsByMs } = walk;
   const { model } = turn;
-  const { failure } = first.tried;
   const { again } = first.verdict;
-  if (again === "without-refused-field") {
-    const refused = failure.fault?.param ?? "";
-    const provider = services.registry.connection(model.provider).formatFor(model, call.format.name);
-    if (!mayLeaveOut(refused, call, { provider, model })) return first;
-    return retry(walk, first, { ...sending, refusedFields: [refused] }, services);
-  }
+  if (again === "without-refused-field") return tryWithout(walk, { first, sending }, services);
   const waitMs = Math.random() * RETRY_WAIT_MS_MAX;
   // A model that asked for a pause is more likely to answer, so its retry is kept free.
   const hasRoom = turn.mayRetry && retriesLeft(walk) > walk.paused.length && services.now() + waitMs < beginsByMs;
   if (again !== "once" || !hasRoom || !services.health.mayRetry(model.hostKey)) return first;
   await pause(waitMs, call.signal);
   return call.signal.aborted ? first : retry(walk, first, sending, services);
+}
+
+/** A part that the host does not know is left out of later requests, too. */
+async function tryWithout(
+  walk: ChainWalk,
+  { first, sending }: Omit<FailedTurn, "turn">,
+  services: Services,
+): Promise<JudgedTry> {
+  const { call } = walk;
+  const { model, refusedFields } = sending;
+  const { param: refused = "", isUnknown = false } = first.tried.failure.fault ?? {};
+  const host = hostAsked(call, model, services);
+  if (refusedFields.includes(refused) || !mayLeaveOut(refused, call, host)) return first;
+  if (isUnknown) rememberRefused(refused, host, services.now());
+  return retry(walk, first, { ...sending, refusedFields: [...refusedFields, refused] }, services);
 }
 
 /** By now the model's breaker may have opened, or another request may be probing it. */

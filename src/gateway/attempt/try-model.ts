@@ -7,8 +7,13 @@ import { GatewayError } from "../../core/errors.ts";
 import { type HostedModel, hasKey, type Provider } from "../../core/model.ts";
 import type { Effort } from "../../core/requests/effort.ts";
 import { gatewaysIn, LOOP_HEADER } from "../../core/requests/loops.ts";
-import { NO_NOTES, type Note } from "../../core/requests/notes.ts";
-import { readProviderResponse, writeProviderRequest } from "../../formats/bridge.ts";
+import { NO_NOTES } from "../../core/requests/notes.ts";
+import {
+  type FormattedRequest,
+  readProviderResponse,
+  streamReaderFor,
+  writeProviderRequest,
+} from "../../formats/bridge.ts";
 import type {
   CacheHelp,
   ChatChunk,
@@ -23,7 +28,7 @@ import { readRetryAfterMs } from "../../formats/provider/retry-after.ts";
 import type { SseReader } from "../../formats/sse/reader.ts";
 import type { Outcome } from "../../providers/health.ts";
 import { type Redact, withoutControls } from "../../providers/redact.ts";
-import type { Reply, ReplyBody } from "../../providers/transport.ts";
+import type { Reply, ReplyBody, ReplyHeaders } from "../../providers/transport.ts";
 import { newSpanId, writeTraceparent } from "../../telemetry/trace-context.ts";
 import type { Call } from "../call.ts";
 import type { Services } from "../services.ts";
@@ -97,6 +102,7 @@ function reportTry({ model, keyId }: Sending, tried: TriedModel, times: Times): 
     failure: failure === null ? null : failure.kind,
     droppedFields: tried.droppedFields,
     conversions: tried.conversions,
+    ...(tried.serviceTier && { serviceTier: tried.serviceTier }),
   };
   return keyId === undefined ? report : { ...report, keyId };
 }
@@ -132,6 +138,8 @@ export interface OpenStream {
   readonly head: readonly ChatChunk[];
   readonly body: ReplyBody;
   readonly isAtEnd: boolean;
+  /** The type of what the client gets. */
+  readonly contentType?: string;
 }
 
 /** A response, whole or as a stream that has begun. */
@@ -142,11 +150,7 @@ export type Reached =
 
 type ReplyResult = { readonly ok: true; readonly answer: Reached } | { readonly ok: false; readonly failure: Failure };
 
-export type TriedModel = ReplyResult & {
-  readonly sentAt: number | null;
-  readonly droppedFields: readonly string[];
-  readonly conversions: readonly Note[];
-};
+export type TriedModel = ReplyResult & Pick<AttemptReport, "sentAt" | "droppedFields" | "conversions" | "serviceTier">;
 
 /** The terms of sending one attempt, for a live call and for an operator's probe alike. */
 export interface Sending {
@@ -183,22 +187,23 @@ export async function tryModel(attempted: Sending, services: Pick<Services, "reg
   const sentAt = performance.now();
   const reply = await replying;
   const headAt = performance.now();
-  const terms = { newEvents: isStream ? newEvents : null, nowMs: services.now(), headAt, client: call.format };
+  const terms = { newEvents: isStream ? newEvents : null, nowMs: services.now(), headAt, client: call };
   return tried(await readReply(reply, format, terms), { written, sentAt }, redact);
 }
 
 interface SentTry {
-  readonly written: Pick<ProviderRequest, "droppedFields" | "conversions">;
+  readonly written: Pick<ProviderRequest, "droppedFields" | "conversions" | "serviceTier">;
   readonly sentAt: number | null;
 }
 
 const NEVER_SENT: SentTry = { written: { droppedFields: [] }, sentAt: null };
 
 function tried(result: ReplyResult, { written, sentAt }: SentTry, redact: Redact): TriedModel {
-  const { droppedFields, conversions = NO_NOTES } = written;
+  const { droppedFields, conversions = NO_NOTES, serviceTier } = written;
+  const sent = { sentAt, droppedFields, conversions, ...(serviceTier && { serviceTier }) };
   return result.ok
-    ? { ok: true, answer: result.answer, sentAt, droppedFields, conversions }
-    : { ok: false, failure: withoutSecrets(result.failure, redact), sentAt, droppedFields, conversions };
+    ? { ok: true, answer: result.answer, ...sent }
+    : { ok: false, failure: withoutSecrets(result.failure, redact), ...sent };
 }
 
 /** With the caller's trace, and the gateways that the request came through. Most requests have neither. */
@@ -253,7 +258,7 @@ interface ReplyTerms {
   readonly newEvents: (() => SseReader) | null;
   readonly nowMs: number;
   readonly headAt: number;
-  readonly client: Call["format"];
+  readonly client: FormattedRequest;
 }
 
 async function readReply(
@@ -263,9 +268,11 @@ async function readReply(
 ): Promise<ReplyResult> {
   if (!reply.ok) return failed({ kind: reply.failure.kind, message: reply.failure.message });
   if (reply.status < 200 || reply.status > 299) return readRefusal(reply, format, nowMs);
-  return newEvents === null
-    ? readWhole({ body: reply.body, headAt, client, format })
-    : openStream(reply.body, format.streamReader(newEvents()));
+  const { body, headers } = reply;
+  if (newEvents === null) return readWhole({ body, headers, headAt, client, format });
+  const contentType = String(headers["content-type"] ?? "");
+  const reader = streamReaderFor(client, format, { contentType, events: newEvents(), body });
+  return reader === null ? readWhole({ body, headers, headAt, client, format }) : openStream(body, reader, contentType);
 }
 
 async function readRefusal(
@@ -282,17 +289,18 @@ async function readRefusal(
 
 interface WholeTerms {
   readonly body: ReplyBody;
+  readonly headers: ReplyHeaders;
   readonly headAt: number;
-  readonly client: Call["format"];
+  readonly client: FormattedRequest;
   readonly format: ProviderFormat;
 }
 
-async function readWhole({ body, headAt, client, format }: WholeTerms): Promise<ReplyResult> {
-  const bytes = await readAll(body, client.endpoint === undefined ? ANSWER_BYTES_MAX : VECTORS_BYTES_MAX);
+async function readWhole({ body, headers, headAt, client, format }: WholeTerms): Promise<ReplyResult> {
+  const bytes = await readAll(body, client.format.endpoint === undefined ? ANSWER_BYTES_MAX : VECTORS_BYTES_MAX);
   const receivedAt = performance.now();
   if (bytes === null) return failed({ kind: "unreadable", message: TEXT.answerTooLarge });
   if (body.failure !== null) return failed({ ...asUnreadable(body.failure), received: NOTHING_YET });
-  const reading = readProviderResponse(client, format, bytes);
+  const reading = readProviderResponse(client, format, { bytes, headers });
   if (!reading.ok) return failed({ kind: "unreadable", message: reading.fault.message, fault: reading.fault });
   return { ok: true, answer: { whole: reading.response, headAt, receivedAt, stream: null } };
 }
@@ -324,7 +332,7 @@ export async function readAll(body: ReplyBody, maxBytes: number): Promise<Buffer
 }
 
 /** Reads up to the first content or tool-call delta; nothing reaches the client before that. */
-async function openStream(body: ReplyBody, reader: StreamReader): Promise<ReplyResult> {
+async function openStream(body: ReplyBody, reader: StreamReader, contentType: string): Promise<ReplyResult> {
   const head: ChatChunk[] = [];
   let isAtEnd = false;
   let receivedAt = 0;
@@ -346,7 +354,14 @@ async function openStream(body: ReplyBody, reader: StreamReader): Promise<ReplyR
   }
   const emptiness = reader.progress.hasContent ? null : emptyStreamFailure(body, reader);
   if (emptiness === null)
-    return { ok: true, answer: { whole: null, receivedAt, stream: { reader, head, body, isAtEnd } } };
+    return {
+      ok: true,
+      answer: {
+        whole: null,
+        receivedAt,
+        stream: { reader, head, body, isAtEnd, contentType: reader.contentType ?? contentType },
+      },
+    };
   body.cancel();
   return failed({ ...emptiness, received: reader.progress });
 }

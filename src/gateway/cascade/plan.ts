@@ -10,6 +10,7 @@ import { pricedTier } from "../../core/price.ts";
 import type { CascadeCheck, CascadeChecks, CascadeWebhooks } from "../../core/requests/cascade.ts";
 import type { Note } from "../../core/requests/notes.ts";
 import { TIERS, type Tier, tierRank } from "../../core/tiers.ts";
+import { toChatOf } from "../../formats/bridge.ts";
 import { type AnswerChecks, namesOf, readChecks } from "../../formats/checks/answer.ts";
 import type { JsonObject } from "../../formats/json/fields.ts";
 import { costAt, EXPECTED_OUTPUT_TOKENS, thinkingTokens, tokensAt } from "../../routing/cost.ts";
@@ -114,7 +115,7 @@ function leastOf(one: number | null, other: number | null): number | null {
 function chatBodyOf({ format, request }: PlannedCall, decision: Decision, catalog: Services["catalog"]): JsonObject {
   if (format.endpoint !== undefined) return {};
   try {
-    return format.toChat(request, hostedModelsOf(decision, catalog)[0] as HostedModel).body;
+    return toChatOf(format, request, hostedModelsOf(decision, catalog)[0] as HostedModel).body;
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     return { tools: request.chat.tools.map((tool) => ({ function: tool })) };

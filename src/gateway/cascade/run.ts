@@ -9,9 +9,10 @@ import type { NanoUsd } from "../../core/money.ts";
 import { NO_NOTES, type Note } from "../../core/requests/notes.ts";
 import { answersIn, type CheckFailure, checkAnswer } from "../../formats/checks/answer.ts";
 import type { WholeResponse } from "../../formats/format.ts";
-import { type Answered, type Attempted, attempt, interruption } from "../attempt/attempt.ts";
+import { type Answered, type Attempted, askedTierOf, interruption } from "../attempt/attempt.ts";
 import type { Call } from "../call.ts";
 import { type Reservation, reserve } from "../reserve.ts";
+import { attemptSearching } from "../search/attempt.ts";
 import type { Services } from "../services.ts";
 import { type Assessment, assess, type Delivered, deliveredWhole } from "../settle.ts";
 import * as TEXT from "../text.ts";
@@ -89,7 +90,7 @@ export async function runCascade(call: Call, held: HeldCascade, services: Servic
 
 async function runFirst(call: Call, held: HeldCascade, services: Services): Promise<CascadeRun> {
   const { first, second, plan } = held;
-  const attempted = await attempt(call, first, services);
+  const attempted = await attemptSearching(call, first, services);
   const { result, attempts } = attempted;
   if (!result.ok && result.event === "error") {
     await services.ledger.release(first);
@@ -100,7 +101,7 @@ async function runFirst(call: Call, held: HeldCascade, services: Services): Prom
   const { ledger } = services;
   if (!result.ok) return ledger.release(second).then(() => run);
   const failure = await check(call, { plan, reservation: first, answered: result }, services);
-  const delivered = deliveredBy(call, first, result);
+  const delivered = deliveredBy(call, first, attempted);
   if (failure === null || delivered === null) return ledger.release(second).then(() => run);
   const stopped = interruption({ call }, { ...delivered }, services);
   if (stopped !== null) {
@@ -140,9 +141,11 @@ async function check(
   return isPassed ? null : { check: "webhook", reason };
 }
 
-function deliveredBy(call: Call, reservation: Reservation, { model, response }: Answered): Delivered | null {
-  const whole: WholeResponse | null = response.whole;
-  return whole === null ? null : deliveredWhole({ call, reservation, model, whole });
+function deliveredBy(call: Call, reservation: Reservation, attempted: Attempted): Delivered | null {
+  const { result } = attempted;
+  const whole: WholeResponse | null = result.ok ? result.response.whole : null;
+  if (!result.ok || whole === null) return null;
+  return deliveredWhole({ call, reservation, model: result.model, askedTier: askedTierOf(attempted), whole });
 }
 
 /** The first answer has a price by now, so the cap is held against that and the estimate of the second one. */
@@ -183,7 +186,7 @@ interface Second {
 
 async function runSecond(call: Call, { held, before, earlier }: Second, services: Services): Promise<CascadeRun> {
   const { second, first, plan } = held;
-  const attempted = await attempt(call, second, services);
+  const attempted = await attemptSearching(call, second, services);
   const { result } = attempted;
   const run: CascadeRun = {
     reservation: second,

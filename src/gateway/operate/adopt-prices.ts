@@ -12,12 +12,20 @@ import { changeName, hostName, type Proposal, priceMark, reviewPrices } from "..
 import type { Settings } from "../../config/settings.ts";
 import { GatewayError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
-import { formatsOf } from "../../core/model.ts";
+import { formatsOf, type HostedModel, type Model } from "../../core/model.ts";
 import type { Overlay } from "../../core/overlay.ts";
 import type { RateCard } from "../../core/price.ts";
 import type { AuditEntry } from "../../store/audit/entry.ts";
 import type { AuditLog } from "../../store/audit/log.ts";
-import { dayOf, newModelId, sortChanges, withHosts, withModel, withPrices } from "../../versions/adoption.ts";
+import {
+  dayOf,
+  isOperatorPrice,
+  newModelId,
+  sortChanges,
+  withHosts,
+  withModel,
+  withPrices,
+} from "../../versions/adoption.ts";
 import type { Publication, Versions } from "../../versions/versions.ts";
 import type { Services } from "../services.ts";
 import * as TEXT from "../text.ts";
@@ -54,6 +62,8 @@ interface TakenModel {
   readonly id: string;
   /** Says that the configuration has the model already, at another provider. */
   readonly isKnown: boolean;
+  /** Ids of rows for provisional hosts of a model that others know, in the order of the hosts. */
+  readonly rowIds?: readonly string[];
   readonly hosts: readonly Newcomer[];
 }
 
@@ -86,12 +96,16 @@ async function publish(checked: CheckedPrices, services: AdoptionServices, hasMo
       ...(startsOn === undefined ? {} : { startsOn }),
     }));
     return taken.models.reduce(
-      (next, { id, isKnown, hosts }) => {
+      (next, { id, isKnown, rowIds, hosts }) => {
         const isChained = prices.adoption === "auto" && hosts.every(({ isChainable }) => isChainable);
         const stamped = hosts.map(({ feeds, isChainable: _, ...found }) => ({
           ...{ ...found, stamp: { asOf, source: feedSource(feeds) } },
           provisional: isChained ? ("chain" as const) : ("named" as const),
         }));
+        if (rowIds !== undefined) {
+          const rows = stamped.map((host, at) => ({ ...host, hostOf: id, rowId: rowIds[at] as string }));
+          return rows.reduce((with_, { rowId, ...host }) => withModel(with_, rowId, host), next);
+        }
         const [first, ...others] = stamped;
         if (first === undefined || isKnown) return withHosts(next, id, stamped);
         return withHosts(withModel(next, id, first), id, others);
@@ -118,19 +132,30 @@ function takeover({ check, before }: CheckedPrices, services: AdoptionServices, 
   const terms = { catalogDay: readBuiltin().tiers.asOf, today: dayOf(now()), before };
   const found = isOn ? newcomers(catalog, check, terms).filter((each) => isSpoken(each, catalog)) : [];
   const ids = new Set(catalog.models.keys());
-  const models = newModels(catalog, found).flatMap(({ known, hosts: all }): readonly TakenModel[] => {
-    // A name under which clients know another model keeps its meaning, whatever a provider calls its own.
-    const isOtherName = ({ upstream }: Newcomer): boolean =>
-      !ids.has(upstream) && (findModel(catalog, upstream)?.id ?? known) !== known;
-    const hosts = all.filter((each) => !isOtherName(each));
-    const [first] = hosts;
-    if (first === undefined) return [];
-    if (known !== null) return [{ id: known, isKnown: true, hosts }];
-    const id = newModelId(first.upstream, first.provider, { models: ids });
-    if (ids.has(id)) return [];
-    ids.add(id);
-    return [{ id, isKnown: false, hosts }];
-  });
+  const paths = new Set(versions.locks.map(({ path }) => path));
+  const isOwn = ({ priceSource }: HostedModel): boolean => isOperatorPrice(priceSource, feedAddresses(prices));
+  // What an operator wrote of a model stays whole.
+  const mayJoin = ({ id, hosts }: Model): boolean => !paths.has(`models.${id}`) && !hosts.some(isOwn);
+  const models = newModels(catalog, found, mayJoin).flatMap(
+    ({ known, isProven, hosts: all }): readonly TakenModel[] => {
+      // A name under which clients know another model keeps its meaning, whatever a provider calls its own.
+      const isOtherName = ({ upstream }: Newcomer): boolean =>
+        !ids.has(upstream) && (findModel(catalog, upstream)?.id ?? known) !== known;
+      const hosts = all.filter((each) => !isOtherName(each));
+      const [first] = hosts;
+      if (first === undefined) return [];
+      if (known !== null && isProven) {
+        const rowIds = hosts.map(({ upstream, provider }) => newModelId(upstream, provider, { models: ids }));
+        for (const id of rowIds) ids.add(id);
+        return [{ id: known, isKnown: true, rowIds, hosts }];
+      }
+      if (known !== null) return [{ id: known, isKnown: true, hosts }];
+      const id = newModelId(first.upstream, first.provider, { models: ids });
+      if (ids.has(id)) return [];
+      ids.add(id);
+      return [{ id, isKnown: false, hosts }];
+    },
+  );
   return { prices: free, models };
 }
 

@@ -167,9 +167,12 @@ function chanceOfNext(habit: AppHabit | undefined, turns: number, prior: number)
 }
 
 function chanceLater(habit: AppHabit | undefined, prior: number): number {
-  const reached = habit?.reached ?? [];
-  const later = reached.slice(1).reduce((sum, count) => sum + count, 0);
-  const all = reached.slice(0, TURNS_KEPT - 1).reduce((sum, count) => sum + count, 0);
+  let later = 0;
+  let all = 0;
+  habit?.reached.forEach((count, place) => {
+    if (place > 0) later += count;
+    if (place < TURNS_KEPT - 1) all += count;
+  });
   return (later + prior * PRIOR_TURNS) / (all + PRIOR_TURNS);
 }
 

@@ -18,7 +18,7 @@ export interface KeeperOptions {
   readonly store: TurnStore;
   readonly learn: (turn: SessionTurn) => void;
   /** A session that was silent for so long is over. */
-  readonly idleMs: number;
+  readonly idleMs: () => number;
   /** True when other gateways write to the same database. */
   readonly isShared: boolean;
   /** True when this process deletes old turns for all of them. */
@@ -49,7 +49,7 @@ export function createSessionKeeper(options: KeeperOptions): SessionKeeper {
 
   async function read(): Promise<void> {
     const atMs = now();
-    const turns = await store.since(Math.max(readSinceMs, atMs - idleMs), READ_MAX);
+    const turns = await store.since(Math.max(readSinceMs, atMs - idleMs()), READ_MAX);
     readSinceMs = atMs - CLOCK_SKEW_MS;
     for (const turn of turns.toReversed()) learn(turn);
   }
@@ -59,7 +59,7 @@ export function createSessionKeeper(options: KeeperOptions): SessionKeeper {
     try {
       if (isShared && rounds % READ_EVERY === 0) await read();
       if (hasDuties && (hasMoreToDelete || rounds % DELETE_EVERY === 0)) {
-        hasMoreToDelete = (await store.deleteBefore(now() - idleMs, DELETE_MAX)) === DELETE_MAX;
+        hasMoreToDelete = (await store.deleteBefore(now() - idleMs(), DELETE_MAX)) === DELETE_MAX;
       }
     } catch (err) {
       log.debug({ event: "sessions.store_away", err }, "sessions could not be read");

@@ -28,7 +28,7 @@ export interface SessionMemory {
 const SESSIONS_MAX = 20_000;
 const NONE: readonly never[] = [];
 
-export function createSessionMemory(idleMs: number, now: () => number): SessionMemory {
+export function createSessionMemory(idleMs: () => number, now: () => number): SessionMemory {
   const sessions = new Generations<string, readonly SessionTurn[]>(SESSIONS_MAX);
   const calls = new Generations<number, SessionTurn>(SESSIONS_MAX);
   const responses = new Generations<string, string>(SESSIONS_MAX);
@@ -45,7 +45,7 @@ export function createSessionMemory(idleMs: number, now: () => number): SessionM
   return {
     turns(session, thread) {
       const turns = sessions.get(thread === undefined ? session : turnKey({ session, thread }));
-      return turns !== undefined && now() - (turns[0] as SessionTurn).atMs < idleMs ? turns : NONE;
+      return turns !== undefined && now() - (turns[0] as SessionTurn).atMs < idleMs() ? turns : NONE;
     },
     turnOfCalls(names) {
       for (const name of names) {

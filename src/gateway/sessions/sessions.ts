@@ -64,7 +64,7 @@ type CacheSettings = Pick<Settings["routing"], "marksCaches" | "sendsCacheKeys">
 export interface SessionsOptions {
   readonly memory: SessionMemory;
   /** Off, each request is decided for itself, and only tool loops stay. */
-  readonly isOn: boolean;
+  readonly isOn: () => boolean;
   readonly now: () => number;
   /** Told of turns that other processes, and this one after a restart, should know. */
   readonly share: (turn: SessionTurn) => void;
@@ -83,7 +83,7 @@ export function createSessions({ memory, isOn, now, share }: SessionsOptions): R
   const { habitOf, marksOf } = createCacheAdvice({ memory, prompts, now });
   return {
     view(call) {
-      if (!isOn) return null;
+      if (!isOn()) return null;
       const id = idOf(call);
       const thread = threadIn(id, call.request.chat.messages, hashText);
       const turns = turnsOf(id, thread, memory);

@@ -9,7 +9,7 @@ import type { AnswerFigures, OutcomeStore } from "../../core/requests/outcomes.t
 import type { CostRecord, RequestRecord } from "../../core/requests/records.ts";
 import type { Caller } from "../call.ts";
 import { responseText } from "../capture.ts";
-import { constraintsOf } from "../constraints.ts";
+import { constraintsOf, withServiceTier } from "../constraints.ts";
 import type { Services } from "../services.ts";
 import { compareAnswers } from "./agreement.ts";
 import { type AskedAgain, askAgain, plan } from "./second-answer.ts";
@@ -180,7 +180,9 @@ function askedAgain({ format, request, caller, record }: AnsweredRequest, { cata
   if (caller.profile === null || record.decision === null) throw new Error("a sample needs a profile and a decision");
   const liveOutputTokens = record.cost?.buckets.output ?? 0;
   const { decision, requestId } = record;
-  return { format, request, constraints: constraintsOf(caller, catalog), decision, requestId, liveOutputTokens };
+  const constraints = constraintsOf(caller, catalog);
+  const tiered = withServiceTier(request, constraints, catalog);
+  return { format, request: tiered, constraints, decision, requestId, liveOutputTokens };
 }
 
 function toSaid(said: CapturedResponse) {

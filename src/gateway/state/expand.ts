@@ -8,6 +8,7 @@ import { type ParsedBody, scanBody } from "../../formats/json/parse.ts";
 import { spliceFields } from "../../formats/json/splice.ts";
 import type { StoredForm } from "../../formats/stored-form.ts";
 import * as TEXT from "../text.ts";
+import type { ReadableResponses } from "./held.ts";
 import type { StateFields } from "./read-state.ts";
 import type { StateServices } from "./services.ts";
 
@@ -29,7 +30,9 @@ export interface Expanded extends ParsedBody {
   readonly ownItems: readonly JsonItem[];
 }
 
-type ExpandServices = Pick<StateServices, "form" | "responses" | "conversations" | "compactions" | "conversationBytes">;
+interface ExpandServices extends Pick<StateServices, "form" | "conversations" | "compactions" | "conversationBytes"> {
+  readonly responses: ReadableResponses;
+}
 
 /** Account of a request, and the fields of the request that refer to stored state. */
 export interface Continuation {
@@ -77,7 +80,28 @@ export async function gather(
     return { ownItems, items: ownItems };
   }
   size.add(ownItems);
+  if (continuation.fields.previousId !== null) requireCalls(ownItems, history);
   return { ownItems, items: [...history, ...ownItems] };
+}
+
+/**
+ * Throws for the result of a call that the continued response does not have, as the vendor does: the client means
+ * another response. A summary may have taken the place of the call.
+ */
+function requireCalls(ownItems: readonly JsonItem[], history: readonly JsonItem[]): void {
+  const items = [...history, ...ownItems];
+  if (items.some(({ type }) => type === "compaction")) return;
+  const called = new Set(items.flatMap((item) => (isResult(item) ? [] : [item.call_id])));
+  const orphan = ownItems.find(
+    (item) => isResult(item) && typeof item.call_id === "string" && !called.has(item.call_id),
+  );
+  if (orphan === undefined) return;
+  const message = TEXT.callNotFound(String(orphan.call_id));
+  throw new GatewayError("badRequest", message, { code: "tool_call_not_found", param: "input" });
+}
+
+function isResult({ type }: JsonItem): boolean {
+  return typeof type === "string" && type.endsWith("_output");
 }
 
 interface HistoryLimits {
@@ -91,7 +115,7 @@ function limitsOf(
   { conversationBytes }: Pick<StateServices, "conversationBytes">,
 ): HistoryLimits {
   const factor = isSummarized ? SUMMARY_FACTOR : 1;
-  return { responses: CHAIN_MAX * factor, items: ITEMS_MAX * factor, bytes: conversationBytes * factor };
+  return { responses: CHAIN_MAX * factor, items: ITEMS_MAX * factor, bytes: conversationBytes() * factor };
 }
 
 /** Whatever else it is, the codec refuses. */
@@ -161,13 +185,13 @@ function checkChain(id: string, links: readonly ChainLink[], limits: HistoryLimi
 export async function resolveReferences(
   items: readonly JsonItem[],
   accountId: string,
-  services: Pick<StateServices, "form" | "responses" | "conversationBytes">,
+  services: Pick<ExpandServices, "form" | "responses" | "conversationBytes">,
 ): Promise<readonly JsonItem[]> {
   const { referencedId } = services.form;
   const ids = items.flatMap((item) => referencedId(item) ?? []);
   if (ids.length === 0) return items;
   // A response that holds one of them is read whole.
-  const maxBytes = services.conversationBytes * READ_FACTOR;
+  const maxBytes = services.conversationBytes() * READ_FACTOR;
   const found = await services.responses.items(accountId, [...new Set(ids.filter(isId))], maxBytes);
   if (found === null) throw tooLarge(limitsOf({}, services));
   return items.map((item) => {

@@ -114,7 +114,7 @@ async function write(
 }
 
 /** A writer whose text is looked at before the client gets it. */
-function watched(
+export function watched(
   writer: StreamWriter,
   { shows, failed }: { readonly shows: (text: string) => string; readonly failed: (error: GatewayError) => void },
 ): StreamWriter {

@@ -15,7 +15,7 @@ export interface StateServices {
   readonly compactions: Sealer;
   readonly runs: BackgroundRuns;
   /** The most bytes that a continued conversation may have. */
-  readonly conversationBytes: number;
+  readonly conversationBytes: () => number;
   /** Counts bytes that a key is about to store. Returns 0, or the seconds to wait if nothing may be stored now. */
   readonly takeBytes: (keyId: string, bytes: number) => Promise<number>;
   readonly log: Log;

@@ -15,7 +15,7 @@ const PARTS_MEASURED = 16;
 export interface StateUpkeepOptions {
   readonly store: ResponseUpkeepStore;
   readonly runs: BackgroundRuns;
-  readonly bytesPerAccount: number;
+  readonly bytesPerAccount: () => number;
   readonly log: Log;
 }
 
@@ -47,13 +47,13 @@ export function createStateUpkeep(options: StateUpkeepOptions): StateUpkeep {
   }
 
   async function trim(accountId: string): Promise<void> {
-    const deleted = await store.trim(accountId, bytesPerAccount);
+    const deleted = await store.trim(accountId, bytesPerAccount());
     if (deleted > 0)
       log.info({ event: "responses.trimmed", accountId, deleted }, "deleted the oldest responses of a full account");
   }
 
   async function trimAll(): Promise<void> {
-    for (const accountId of await store.oversized(bytesPerAccount)) await trim(accountId);
+    for (const accountId of await store.oversized(bytesPerAccount())) await trim(accountId);
   }
 
   return {
@@ -68,7 +68,7 @@ export function createStateUpkeep(options: StateUpkeepOptions): StateUpkeep {
     },
     noteStored(accountId, bytes) {
       const since = (storedSince.get(accountId) ?? 0) + bytes;
-      const isDue = since >= bytesPerAccount / PARTS_MEASURED;
+      const isDue = since >= bytesPerAccount() / PARTS_MEASURED;
       if (isDue) {
         storedSince.delete(accountId);
         trim(accountId).catch(warn);

@@ -2,14 +2,10 @@
 
 import type { FastifyRequest } from "fastify";
 import { type Static, Type } from "typebox";
-import {
-  type BudgetAuthor,
-  type BudgetContent,
-  type BudgetStanding,
-  isForEach,
-} from "../../accounts/budgets/budgets.ts";
+import type { BudgetAuthor, BudgetContent } from "../../accounts/budgets/budgets.ts";
+import type { BudgetStanding } from "../../accounts/budgets/standings.ts";
 import { findModel } from "../../catalog/model-names.ts";
-import { BUDGET_PERIODS, BUDGET_SCOPES, type Budget } from "../../core/budgets/budget.ts";
+import { BUDGET_PERIODS, BUDGET_SCOPES, type Budget, isForEach } from "../../core/budgets/budget.ts";
 import { formatUsd } from "../../core/money.ts";
 import { shownName } from "../../core/names.ts";
 import { invalid } from "../../formats/json/fields.ts";
@@ -35,10 +31,14 @@ import { readAmount } from "./keys.ts";
 import { type ApiRoute, del, get, post, put } from "./route.ts";
 
 const VALUE =
-  "The id of a key, a tag (`team=search`), an end user, a model or a tier. Null, or a tag without a value: each has the amount for itself.";
+  "The id of a team, user or key; a tag (`team=search`), an end user, a model or a tier. Null, or a tag without a value: each has the amount for itself.";
 const ROLLING = "The last 24 hours, 7 days or 30 days, in place of a day, week or month of the calendar.";
 const HARD = "True: requests get 402 when it is spent. False: `service.notes` says so.";
 const ZONE = "IANA name. Calendar periods begin at midnight there, weeks on Monday.";
+const REQUESTS = "Requests per minute that may begin; more get 429. Each value has them for itself, like the amount.";
+const TOKENS = "Tokens per minute, of prompts and answers; once they are used, requests get 429.";
+const PER_MINUTE_MAX = 1_000_000_000;
+const LABEL = "The name of the team or key, or the e-mail address of the member; null in other scopes.";
 const VALUE_MAX = 330;
 
 const NewBudgetSchema = strict("NewBudget", {
@@ -50,6 +50,8 @@ const NewBudgetSchema = strict("NewBudget", {
   rolling: Type.Optional(Type.Boolean({ description: ROLLING, default: false })),
   timeZone: Type.Optional(Type.String({ description: ZONE, default: "UTC" })),
   hard: Type.Optional(Type.Boolean({ description: HARD, default: true })),
+  requestsPerMinute: optional(Type.Integer({ minimum: 1, maximum: PER_MINUTE_MAX, description: REQUESTS })),
+  tokensPerMinute: optional(Type.Integer({ minimum: 1, maximum: PER_MINUTE_MAX, description: TOKENS })),
 });
 
 const standingFields = {
@@ -66,18 +68,26 @@ export const BudgetSchema = named("Budget", {
   name: AnyText,
   scope: listed(BUDGET_SCOPES),
   value: nullable(Type.String({ description: VALUE })),
+  label: nullable(Type.String({ description: LABEL })),
   amountUsd: AnyText,
   period: listed(BUDGET_PERIODS),
   rolling: Type.Boolean({ description: ROLLING }),
   timeZone: Type.String({ description: ZONE }),
   hard: Type.Boolean({ description: HARD }),
+  requestsPerMinute: nullable(Type.Integer({ description: REQUESTS })),
+  tokensPerMinute: nullable(Type.Integer({ description: TOKENS })),
   setByOperator: Type.Boolean({ description: "Owners of the account cannot change it." }),
-  each: Type.Boolean({ description: "Each key, tag value, end user, model or tier has the amount for itself." }),
+  each: Type.Boolean({
+    description: "Each team, member, key, tag value, end user, model or tier has the amount for itself.",
+  }),
   // Is null where each value has its own.
   standing: nullable(StandingSchema),
-  values: Type.Array(Type.Object({ value: AnyText, ...standingFields }), {
-    description: "Where each value has its own: those that have spent most.",
-  }),
+  values: Type.Array(
+    Type.Object({ value: AnyText, label: nullable(Type.String({ description: LABEL })), ...standingFields }),
+    {
+      description: "Where each value has its own: those that have spent most.",
+    },
+  ),
   createdAt: Time,
   updatedAt: Time,
 });
@@ -153,10 +163,12 @@ function found(budget: Budget | null, id: string): Budget {
 
 function toContent(body: Static<typeof NewBudgetSchema>, edge: OperatorContext): BudgetContent {
   const { name, scope, period, rolling = false, timeZone = "UTC", hard = true } = body;
+  const { requestsPerMinute = null, tokensPerMinute = null } = body;
   const value = body.value ?? null;
   const amount = readAmount(body.amountUsd, "amountUsd") ?? 0n;
   const content = { name, scope, amount, period, isRolling: rolling, timeZone, isHard: hard };
-  return { ...content, value: scope === "model" && value !== null ? modelOf(value, edge) : value };
+  const rates = { requestsPerMinute, tokensPerMinute };
+  return { ...content, ...rates, value: scope === "model" && value !== null ? modelOf(value, edge) : value };
 }
 
 /** A misspelt model would never match. */
@@ -171,20 +183,24 @@ async function writeBudget(budget: Budget, { budgets }: OperatorContext): Promis
   const isEach = isForEach(budget);
   const [standing] = isEach ? [] : await budgets.standings([{ budget, value: value ?? "" }]);
   const values = isEach ? await budgets.topStandings(budget) : [];
+  const labels = await budgets.labels(budget, isEach ? values.map((one) => one.value) : [value ?? ""]);
   return {
     id,
     name: shownName(name),
     scope,
     value,
+    label: labels.get(value ?? "") ?? null,
     amountUsd: formatUsd(amount),
     period,
     rolling: isRolling,
     timeZone,
     hard: isHard,
+    requestsPerMinute: budget.requestsPerMinute,
+    tokensPerMinute: budget.tokensPerMinute,
     setByOperator: isByOperator,
     each: isEach,
     standing: standing === undefined ? null : writeStanding(standing),
-    values: values.map((one) => ({ value: one.value, ...writeStanding(one) })),
+    values: values.map((one) => ({ value: one.value, label: labels.get(one.value) ?? null, ...writeStanding(one) })),
     createdAt: isoTime(budget.createdAtMs),
     updatedAt: isoTime(budget.updatedAtMs),
   };

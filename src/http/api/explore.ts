@@ -2,6 +2,7 @@
 
 import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
+import { baselineNamed } from "../../catalog/catalog.ts";
 import { formatUsd } from "../../core/money.ts";
 import {
   DIMENSIONS,
@@ -15,7 +16,7 @@ import {
 import { invalid } from "../../formats/json/fields.ts";
 import type { OperatorContext } from "../context.ts";
 import { json, query, textContent } from "../openapi/operation.ts";
-import { AnyText, Integer, listed, named, nullable, type Shape, Time } from "../openapi/schema.ts";
+import { AnyText, baselineFields, Integer, listed, named, nullable, type Shape, Time } from "../openapi/schema.ts";
 import * as TEXT from "../text.ts";
 import { caughtUp } from "../v1/record.ts";
 import { isoTime, oneOf, queryOf } from "./exchange.ts";
@@ -53,6 +54,7 @@ export const ExploreSchema = named("Explore", {
   source: listed(["totals", "requests"], {
     description: "`requests`: read from the request log, which is kept for a shorter time than the totals.",
   }),
+  ...baselineFields,
 });
 type WrittenExplore = Shape<typeof ExploreSchema>;
 
@@ -80,7 +82,9 @@ export const EXPLORE_ROUTES: readonly ApiRoute[] = [
       const format = oneOf("format", queryOf(request, "format") ?? "json", FORMATS);
       const wanted = await wantedOf(request, edge);
       await caughtUp(edge.records);
-      const written = write(wanted, await edge.records.explore.read(wanted), edge);
+      const explored = await edge.records.explore.read(wanted);
+      const emails = await emailsOf(wanted, explored, edge);
+      const written = write(wanted, explored, { ...edge, emails });
       if (format === "json") return reply.send(written);
       const days = [written.from, written.to].map((time) => time.slice(0, 10)).join("-");
       const name = `explore-${wanted.metric}-${days}.csv`;
@@ -117,10 +121,27 @@ function topOf(request: FastifyRequest): number {
   throw invalid("top", TEXT.invalidTop(TOP_MAX));
 }
 
-function write({ metric, by, filter }: ExploreQuery, explored: Explored, edge: OperatorContext): WrittenExplore {
+/** Addresses of the members among the values. They are not in memory, unlike other names. */
+async function emailsOf(
+  { by, filter }: ExploreQuery,
+  { rows }: Explored,
+  { users }: OperatorContext,
+): Promise<ReadonlyMap<string, string>> {
+  const at = by.indexOf("member");
+  const ids = rows.flatMap((row) => (typeof row.by[at]?.value === "string" ? [row.by[at].value] : []));
+  return users.emailsOf(filter.accountId, [...new Set(ids)]);
+}
+
+interface WriteContext extends OperatorContext {
+  /** Addresses of members, by their id. */
+  readonly emails: ReadonlyMap<string, string>;
+}
+
+function write({ metric, by, filter }: ExploreQuery, explored: Explored, edge: WriteContext): WrittenExplore {
   const { rows, values, fromMs, toMs, source } = explored;
   const labelOf = (name: string, value: string): string | null => {
     if (name === "key") return edge.keys.nameOf(filter.accountId, value);
+    if (name === "member") return edge.emails.get(value) ?? null;
     if (name === "team") return edge.teams.nameOf(filter.accountId, value);
     return name === "keyProfile" ? edge.profiles.nameOf(filter.accountId, value) : null;
   };
@@ -137,6 +158,7 @@ function write({ metric, by, filter }: ExploreQuery, explored: Explored, edge: O
     from: isoTime(fromMs),
     to: isoTime(toMs),
     source,
+    ...baselineNamed(edge.services().catalog),
   };
 }
 

@@ -9,6 +9,7 @@ import { formatUsd } from "../../core/money.ts";
 import { shownName } from "../../core/names.ts";
 import type { KeyDay } from "../../core/requests/log.ts";
 import type { OperatorContext } from "../context.ts";
+import { RequiresSchema } from "../openapi/controls.ts";
 import { AnyText, baselineFields, Integer, listed, named, nullable, type Shape, Time } from "../openapi/schema.ts";
 import { isoTime } from "./exchange.ts";
 
@@ -28,6 +29,7 @@ export const keyFields = {
   member: nullable(
     Type.String({ description: "The id of the user that it belongs to; null for the key of a service." }),
   ),
+  requires: nullable(RequiresSchema),
   // The key's own limit; null where the limit of the server applies.
   requestsPerMinute: nullable(Integer),
   spendLimitUsd: nullable(AnyText),
@@ -133,6 +135,7 @@ export function writeKey(key: KeyRecord, spent: Spent | null, nowMs: number): Sh
     profile: key.profileId,
     team: key.teamId,
     member: key.memberId,
+    requires: key.requires,
     requestsPerMinute: key.requestsPerMinute,
     spendLimitUsd: key.spendLimitNano === null ? null : formatUsd(key.spendLimitNano),
     spendReset: key.spendReset,

@@ -16,6 +16,7 @@ import type { User } from "../../core/people.ts";
 import { invalid } from "../../formats/json/fields.ts";
 import type { OperatorContext } from "../context.ts";
 import { actorOf, ownMemberOf } from "../exchange/identity.ts";
+import { RequiresSchema, readRequires } from "../openapi/controls.ts";
 import { query } from "../openapi/operation.ts";
 import { AnyText, GivenTime, listed, Name, named, nullable, optional, strict, Usd } from "../openapi/schema.ts";
 import * as TEXT from "../text.ts";
@@ -60,6 +61,7 @@ const limits = {
   member: optional(
     Type.String({ description: "The id of the user that it belongs to; without one, it is a service's." }),
   ),
+  requires: optional(RequiresSchema),
   requestsPerMinute: optional(Type.Integer({ minimum: 1, maximum: REQUESTS_PER_MINUTE_MAX })),
   spendLimitUsd: optional(Usd),
   spendReset: Type.Optional(Type.Enum([...SPEND_RESETS], { description: RESETS })),
@@ -98,6 +100,7 @@ export const KEY_ROUTES: readonly ApiRoute[] = [
         profileId: wanted.profile ?? null,
         teamId: wanted.team ?? null,
         memberId: wanted.member ?? null,
+        requires: readRequires(wanted.requires) ?? null,
         requestsPerMinute: wanted.requestsPerMinute ?? null,
         spendLimitNano: readAmount(wanted.spendLimitUsd ?? null, "spendLimitUsd"),
         spendReset: wanted.spendReset ?? "never",
@@ -307,11 +310,13 @@ function ownerOf(request: FastifyRequest, name: string, field: "profileId" | "te
 /** A field that is absent stays as it is; null takes a limit away. */
 function toChange(body: Static<typeof KeyChangeSchema>, nowMs: number): KeyChange {
   const { name, profile, team, member, requestsPerMinute, spendLimitUsd, spendReset, expiresAt } = body;
+  const requires = readRequires(body.requires);
   return {
     ...(name === undefined ? {} : { name }),
     ...(profile === undefined ? {} : { profileId: profile }),
     ...(team === undefined ? {} : { teamId: team }),
     ...(member === undefined ? {} : { memberId: member }),
+    ...(requires === undefined ? {} : { requires }),
     ...(requestsPerMinute === undefined ? {} : { requestsPerMinute }),
     ...(spendLimitUsd === undefined ? {} : { spendLimitNano: readAmount(spendLimitUsd, "spendLimitUsd") }),
     ...(spendReset === undefined ? {} : { spendReset }),

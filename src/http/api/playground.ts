@@ -160,10 +160,16 @@ const PLAYGROUND = "playground";
 
 /** A caller without limits of its own; those of the server still apply. */
 function playgroundCaller(accountId: string, profile: Profile | null): Caller {
-  const nothing = { requestsPerMinute: null, spendLimitNano: null, expiresAtMs: null, revokedAtMs: null };
-  const limit = { spendReset: "never" as const, teamId: null, memberId: null };
+  const nothing = {
+    requires: null,
+    requestsPerMinute: null,
+    spendLimitNano: null,
+    expiresAtMs: null,
+    revokedAtMs: null,
+  };
+  const limit = { spendReset: "never" as const, spendKeyId: PLAYGROUND, teamId: null, memberId: null };
   const key = { id: PLAYGROUND, accountId, name: PLAYGROUND, prefix: "", hash: "", profileId: profile?.id ?? null };
-  return { key: { ...key, ...nothing, ...limit, lastUsedAtMs: null, createdAtMs: 0 }, profile, bounds: [] };
+  return { key: { ...key, ...nothing, ...limit, lastUsedAtMs: null, createdAtMs: 0 }, profile, teams: [] };
 }
 
 type PlaygroundDecision = Shape<typeof PlaygroundDecisionSchema>;
@@ -239,8 +245,8 @@ async function run(
   { request, reply }: Pick<ApiCall, "request" | "reply">,
   edge: OperatorContext,
 ): Promise<FastifyReply> {
-  const { limiter, settings, now } = edge;
-  const limit = settings.limits.requestsPerMinute;
+  const { limiter, live, now } = edge;
+  const limit = live().limits.requestsPerMinute;
   const admission = await limiter.admit(`${PLAYGROUND} ${caller.key.accountId}`, limit, now());
   if (!admission.allowed) throw tooManyRequests(admission);
   request.caller = caller;

@@ -275,7 +275,7 @@ export function readConstraints(body: Readonly<Record<string, unknown>>, catalog
 
 function writeRules(constraints: Constraints): ProfileRules {
   const rules = PROFILE_CONTROLS.map(({ name, rule, takes }) => {
-    const value = (constraints as Readonly<Record<string, unknown>>)[name];
+    const value = constraints[name] as unknown;
     return [rule, takes.kind === "amount" && value !== null ? decimalText(value as number) : value];
   });
   return Object.fromEntries(rules);

@@ -26,13 +26,14 @@ import { ErrorSchema, type Shape } from "../openapi/schema.ts";
 import * as TEXT from "../text.ts";
 import { isRecorded, recorded } from "./audit/record.ts";
 import { account } from "./exchange.ts";
+import { identifyScim, SCIM_TYPE, ScimErrorSchema } from "./scim/exchange.ts";
 
 /**
  * Callers that a route allows: those with a permission, or people who are about to sign in or change how they do
- * (`anyone`, `ownLogin`). Pages of other sites may not call the latter, because signing somebody in as somebody else is an
+ * (`anyone`, `ownLogin`), or identity providers (`scim`). Pages of other sites may not call the latter, because signing somebody in as somebody else is an
  * attack too.
  */
-type Access = "anyone" | "ownLogin" | Permission;
+type Access = "anyone" | "ownLogin" | "scim" | Permission;
 
 /** A response that the handler sends itself, such as a stream. */
 interface SentByHandler {
@@ -174,6 +175,7 @@ function guardsOf(access: Access, edge: OperatorContext): Guard[] {
   const sameSite: Guard = async (request) => refuseCrossSite(request);
   const identified: Guard = (request) => identify(request, edge);
   if (access === "anyone") return [sameSite];
+  if (access === "scim") return [(request) => identifyScim(request, edge)];
   return access === "ownLogin" ? [sameSite, identified] : [identified, permitted(access)];
 }
 
@@ -199,21 +201,22 @@ function noBody(): never {
 export function toOperation(route: ApiRoute): Operation {
   const { id, method, path, summary, access = "manage", parameters = [], body, example, errors = [] } = route;
   const isOpen = access === "anyone";
+  const isScim = access === "scim";
   return {
     id,
     method,
     path: path.replace(/:(\w+)/g, "{$1}"),
     summary,
-    security: isOpen ? null : "adminToken",
+    security: isOpen ? null : isScim ? "scimToken" : "adminToken",
     parameters: [
       ...[...path.matchAll(/:(\w+)/g)].map(([, name]) => inPath(name as string)),
-      ...(access === "ownLogin" || access === "operator" || isOpen || route.spansAccounts ? [] : [account]),
+      ...(access === "ownLogin" || access === "operator" || isScim || isOpen || route.spansAccounts ? [] : [account]),
       ...parameters,
     ],
-    body: body === undefined ? null : json(body, example),
+    body: body === undefined ? null : typed(json(body, example), isScim),
     isBodyOptional: route.isBodyOptional ?? false,
     status: statusOf(route),
-    response: contentOf(route.response),
+    response: typed(contentOf(route.response), isScim),
     errors: statuses(
       errors,
       ANY_ERRORS,
@@ -221,8 +224,13 @@ export function toOperation(route: ApiRoute): Operation {
       isOpen ? [] : [401, 403, 404, 429],
       body === undefined ? [] : BODY_ERRORS,
     ),
-    errorSchema: ErrorSchema,
+    ...(isScim ? { errorSchema: ScimErrorSchema, errorType: SCIM_TYPE } : { errorSchema: ErrorSchema }),
   };
+}
+
+function typed<Given extends Content | null>(content: Given, isScim: boolean): Content | Given {
+  const body = content?.["application/json"];
+  return isScim && body !== undefined ? { [SCIM_TYPE]: body } : content;
 }
 
 function contentOf(response: unknown): Content | null {

@@ -22,6 +22,7 @@ import { LEDGER_ROUTES } from "./ledger.ts";
 import { MODEL_ROUTES } from "./models.ts";
 import { OUTCOME_ROUTES } from "./outcomes.ts";
 import { LOGIN_ROUTES } from "./people/login.ts";
+import { SCIM_TOKEN_ROUTES } from "./people/scim-tokens.ts";
 import { SIGN_IN_ROUTES } from "./people/sign-in.ts";
 import { TEAM_ROUTES } from "./people/teams.ts";
 import { USER_ROUTES } from "./people/users.ts";
@@ -34,6 +35,8 @@ import { OVERVIEW_ROUTES } from "./requests/overview.ts";
 import { REQUEST_ROUTES } from "./requests/routes.ts";
 import { CONVERSATION_ROUTES } from "./requests/sessions.ts";
 import { type ApiRoute, registerRoute, toOperation } from "./route.ts";
+import { speakScim } from "./scim/exchange.ts";
+import { SCIM_ROUTES } from "./scim/routes.ts";
 import { SETTINGS_ROUTES } from "./settings.ts";
 import { USAGE_ROUTES } from "./usage.ts";
 
@@ -67,6 +70,7 @@ export const ROUTES: readonly ApiRoute[] = [
   ...LOGIN_ROUTES,
   ...SIGN_IN_ROUTES,
   ...USER_ROUTES,
+  ...SCIM_TOKEN_ROUTES,
   ...SETTINGS_ROUTES,
   ...AUDIT_ROUTES,
 ];
@@ -80,6 +84,11 @@ export function registerApi(server: FastifyInstance, edge: OperatorContext): voi
     compressJson(api);
     for (const route of ROUTES) registerRoute(api, edge, { route, routes: ROUTES });
   });
+  server.register(async (scim) => {
+    scim.addHook("onRequest", keepNothing);
+    speakScim(scim);
+    for (const route of SCIM_ROUTES) registerRoute(scim, edge, { route, routes: SCIM_ROUTES });
+  });
 }
 
 /** For the table of roles, and the test that walks all of them. */
@@ -89,7 +98,7 @@ export function apiRoutes(): readonly ApiRoute[] {
 
 /** The routes as operations of the contract. */
 export function apiOperations(): readonly Operation[] {
-  return ROUTES.map(toOperation);
+  return [...ROUTES, ...SCIM_ROUTES].map(toOperation);
 }
 
 /** Nothing of /api may be kept by a cache. */

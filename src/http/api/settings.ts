@@ -3,14 +3,21 @@
 
 import { Type } from "typebox";
 import { baselineNamed, isSimulated } from "../../catalog/catalog.ts";
-import type { ShownOption } from "../../config/settings.ts";
 import { sqlitePathOf } from "../../core/db.ts";
 import { hasKey } from "../../core/model.ts";
-import type { JsonMap } from "../../core/overlay.ts";
-import { invalid } from "../../formats/json/fields.ts";
-import { drafted } from "../../versions/document.ts";
-import { AnyObject, AnyText, baselineFields, Flag, listed, named, nullable, strict, Time } from "../openapi/schema.ts";
-import * as TEXT from "../text.ts";
+import { changeOfSettings, rollBackSettings, settingsHistory } from "../../versions/settings.ts";
+import {
+  AnyObject,
+  AnyText,
+  baselineFields,
+  Flag,
+  listed,
+  named,
+  nullable,
+  page,
+  strict,
+  Time,
+} from "../openapi/schema.ts";
 import {
   documentOf,
   ifMatch,
@@ -19,10 +26,13 @@ import {
   PublishedSchema,
   publicationFields,
   publisherOf,
+  VersionSchema,
+  writeChanged,
   writePublished,
 } from "./configuration/exchange.ts";
-import { isoTime } from "./exchange.ts";
-import { type ApiRoute, get, patch } from "./route.ts";
+import { beforeOf, numberOf, RollBackSchema } from "./configuration/versions.ts";
+import { hasNoBody, isoTime, pageOf, paging } from "./exchange.ts";
+import { type ApiRoute, get, patch, post } from "./route.ts";
 
 /** One configuration option: its three names, its value and where that came from. */
 const OptionSchema = named("Option", {
@@ -40,6 +50,9 @@ const OptionSchema = named("Option", {
   // File, line and column, the variable, or the flag.
   place: nullable(AnyText),
   help: AnyText,
+  default: AnyText,
+  kind: listed(["switch", "number", "list", "choice", "text"]),
+  words: Type.Array(AnyText),
 });
 
 /** Settings that the process runs with, for the page that answers "which setting is active?". */
@@ -100,22 +113,36 @@ export const SETTINGS_ROUTES: readonly ApiRoute[] = [
     response: PublishedSchema,
     async handle({ request, body }, { versions, shownOptions }) {
       const given = body();
-      const draft = draftOf(documentOf(given.options), shownOptions());
-      const change = (document: JsonMap): JsonMap => drafted(document, draft);
+      const change = changeOfSettings(documentOf(given.options), shownOptions());
       return writePublished(await versions.publish({ ...publisherOf(request, given), change }));
     },
   }),
+  get("listSettingsHistory", "/api/settings/history", {
+    summary: "Changes of options at run time, newest first, with author and what each changed",
+    access: "operator",
+    parameters: paging,
+    response: page(VersionSchema),
+    async handle({ request }, { versions }) {
+      const { limit, after } = pageOf(request);
+      const { data, next } = await settingsHistory(versions, { limit, before: beforeOf(after) });
+      return {
+        data: data.map(({ version, changes }) => writeChanged(version, changes)),
+        next: next === null ? null : String(next),
+      };
+    },
+  }),
+  post("rollBackSettings", "/api/settings/history/:number/rollback", {
+    summary: "Set all options as they were in a version; providers, models and chains stay. 0 is before any change",
+    access: "operator",
+    parameters: [ifMatch],
+    errors: [409, 422],
+    body: RollBackSchema,
+    isBodyOptional: true,
+    example: { note: "Too many requests were refused" },
+    response: PublishedSchema,
+    async handle({ request, body }, { versions }) {
+      const given = hasNoBody(request) ? {} : body();
+      return writePublished(await rollBackSettings(versions, numberOf(request), publisherOf(request, given)));
+    },
+  }),
 ];
-
-/** The options as a document has them. */
-function draftOf(given: JsonMap, options: readonly ShownOption[]): JsonMap {
-  const draft: Record<string, JsonMap> = {};
-  for (const [path, value] of Object.entries(given)) {
-    const option = options.find((each) => each.path === path);
-    if (option === undefined) throw invalid(`options.${path}`, TEXT.unknownOption(path));
-    if (!option.isLive) throw invalid(`options.${path}`, TEXT.optionNeedsRestart(path, option.env));
-    const [section = "", name = ""] = path.split(".");
-    draft[section] = { ...draft[section], [name]: value };
-  }
-  return draft;
-}

@@ -14,6 +14,7 @@ import type { Caller } from "../../gateway/call.ts";
 import * as TEXT from "../text.ts";
 import { closeGently, whenDone } from "./disconnect.ts";
 import { sendError } from "./errors.ts";
+import { isUpload, readUploads, uploadBounds } from "./uploads.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -43,6 +44,8 @@ export interface BodyCharge {
 export interface BodyRoom {
   /** A body without declared length is charged this much at first. */
   readonly firstStepBytes: number;
+  /** Each value of JSON is charged this much in addition to its text. */
+  readonly valueBytes: number;
   /** Charges a body at once; null where it has to wait for others. */
   tryTake(owner: string | null, bytes: number): BodyCharge | null;
   /** Charges a body when others are released. Rejects when that takes too long. */
@@ -53,7 +56,8 @@ const EMPTY = Buffer.alloc(0);
 /** Reading more than this takes long enough that other requests get a turn in between. */
 const LONG_BYTES = 1024 * 1024;
 const SPEED_CHECK_MS = 1_000;
-const SPEED_MIN_BYTES_PER_MS = 1;
+/** A body that is slower for longer than the grace is cut off. */
+export const SPEED_MIN_BYTES_PER_MS = 1;
 
 /** Empty for a request without a body. */
 export function bodyOf(request: FastifyRequest): Buffer {
@@ -113,11 +117,12 @@ export function handleBodies(server: FastifyInstance, room: BodyRoom, graceMs: n
 /** Bodies stay bytes: the original travels with the call, and its depth is checked before anything is parsed. */
 function readBodiesAsBytes(server: FastifyInstance, firstStepBytes: number): void {
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser("application/json", (request, payload, done) => {
+  server.addContentTypeParser(["application/json", "application/scim+json"], (request, payload, done) => {
     // Nobody reads what was sent to an unknown path.
     if (request.is404) done(null, EMPTY);
     else readBytes(request, payload, { firstStepBytes, done });
   });
+  readUploads(server);
 }
 
 interface Reading {
@@ -175,9 +180,9 @@ export function declaredLength({ headers }: FastifyRequest): number | null {
 }
 
 /** The rest of it may be of any length, so the connection ends with the response. */
-function tooLarge({ socket }: FastifyRequest): GatewayError {
-  closeGently(socket);
-  const message = TEXT.bodyTooLarge;
+function tooLarge(request: FastifyRequest): GatewayError {
+  closeGently(request.socket);
+  const message = isUpload(request) ? TEXT.uploadTooLarge(uploadBounds(request).limit) : TEXT.bodyTooLarge;
   return new GatewayError("tooLarge", message, { headers: { connection: "close" } });
 }
 
@@ -188,19 +193,29 @@ function chargeBodies(server: FastifyInstance, room: BodyRoom, watch: WatchBody)
   server.addHook("preParsing", (request, reply, _payload, done) => {
     if (!hasBody(request) || request.is404) return done();
     const declared = declaredLength(request);
-    if ((declared ?? 0) > request.routeOptions.bodyLimit) return done(tooLarge(request));
+    const { limit, kept } = boundsOf(request);
+    if ((declared ?? 0) > limit) return done(tooLarge(request));
     const keep = (charge: BodyCharge): void => {
       request.bodyCharge = charge;
-      whenDone(request, reply, charge.release);
+      whenDone(request, reply, () => {
+        charge.release();
+        request.dropUpload?.();
+      });
       watch(request, reply);
       done();
     };
     const owner = request.caller?.key.id ?? null;
-    const bytes = declared ?? room.firstStepBytes;
+    const bytes = Math.min(declared ?? room.firstStepBytes, kept);
     const taken = room.tryTake(owner, bytes);
     if (taken === null) room.take(owner, bytes).then(keep, done);
     else keep(taken);
   });
+}
+
+/** The most of a body that is taken, and the most of it that is kept in memory. */
+function boundsOf(request: FastifyRequest): { readonly limit: number; readonly kept: number } {
+  const { bodyLimit } = request.routeOptions;
+  return isUpload(request) ? uploadBounds(request) : { limit: bodyLimit, kept: bodyLimit };
 }
 
 interface ReceivedBody {

@@ -120,7 +120,7 @@ async function tokenCallerOf(
   return caller;
 }
 
-function bearerOf({ headers }: FastifyRequest): string | undefined {
+export function bearerOf({ headers }: FastifyRequest): string | undefined {
   return /^Bearer +(\S+) *$/i.exec(headers.authorization ?? "")?.[1];
 }
 

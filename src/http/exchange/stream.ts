@@ -69,7 +69,7 @@ function unwritable(error: unknown): TextSink {
   const fail = (): never => {
     throw error;
   };
-  return { isOpen: true, write: fail, end: fail };
+  return { isOpen: true, write: fail, end: fail, cut: fail };
 }
 
 class ResponseSink implements TextSink {
@@ -91,11 +91,11 @@ class ResponseSink implements TextSink {
     return !this.#response.destroyed;
   }
 
-  write(text: string): Promise<void> | null {
+  write(text: string, isBinary = false): Promise<void> | null {
     // A chunk without bytes would be the end of the response.
     if (text === "") return null;
     this.#writtenAtMs = performance.now();
-    if (this.#put(text)) return null;
+    if (isBinary ? this.#response.write(text, "latin1") : this.#put(text)) return null;
     this.#isFull = true;
     return drained(this.#response, this.#stallMs).then(() => {
       this.#isFull = false;
@@ -109,6 +109,10 @@ class ResponseSink implements TextSink {
     response.socket?.cork();
     if (text !== "") this.#put(text);
     response.end();
+  }
+
+  cut(): void {
+    this.#response.destroy();
   }
 
   watchSilence(): void {
@@ -171,6 +175,12 @@ function drained(response: ServerResponse, stallMs: number): Promise<void> {
   });
 }
 
+/** A response or a connection, as far as a stall is concerned. */
+interface Stallable {
+  readonly socket: Socket | null;
+  destroy(): void;
+}
+
 /** Looks for a stall this many times in its limit: the cut comes at most this part too late. */
 const CHECKS_PER_STALL = 10;
 
@@ -178,7 +188,7 @@ const CHECKS_PER_STALL = 10;
  * Closes the connection once the client has taken nothing for `stallMs`. A timeout of the socket may take twice as long.
  * It counts checks and not time, since a process that stood still has sent nothing either. Returns what ends the watch.
  */
-function cutWhenStalled(response: ServerResponse, stallMs: number): () => void {
+export function cutWhenStalled(response: Stallable, stallMs: number): () => void {
   let unsentBytes = unsentBytesOf(response);
   let unchangedChecks = 0;
   const timer = setInterval(() => {
@@ -193,6 +203,6 @@ function cutWhenStalled(response: ServerResponse, stallMs: number): () => void {
 /**
  * Bytes that the kernel has not taken yet; Node tells them nowhere else. 0 while the response waits behind another one.
  */
-function unsentBytesOf({ socket }: ServerResponse): number {
+function unsentBytesOf({ socket }: Stallable): number {
   return (socket as (Socket & { _handle?: { writeQueueSize?: number } }) | null)?._handle?.writeQueueSize ?? 0;
 }

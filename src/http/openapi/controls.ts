@@ -8,6 +8,8 @@ import {
   type ProfileControl,
   type ProfileRules,
   REQUEST_CONTROLS,
+  REQUIREMENTS,
+  type Residency,
   type Takes,
   takesInProfile,
 } from "../../core/requests/controls.ts";
@@ -52,6 +54,21 @@ export const savedRuleFields = byRule((row) => {
   const schema = takes.kind === "amount" ? AnyText : schemaOf(takes, { description: row.help });
   return takes.unset === null ? nullable(schema) : schema;
 }) as unknown as { readonly [Rule in keyof ProfileRules]: TUnsafe<ProfileRules[Rule]> };
+
+/** Requirements that a key or a team has of every host. */
+export const RequiresSchema = Type.Object(
+  Object.fromEntries(
+    REQUIREMENTS.map((row) => [row.rule, optional(schemaOf(takesInProfile(row), { description: row.help }))]),
+  ),
+  { additionalProperties: false, description: "Required of every host, beside what other scopes require." },
+);
+
+/** Returns null where nothing is required; undefined stays so. */
+export function readRequires(given: object | null | undefined): Residency | null | undefined {
+  if (given === undefined || given === null) return given;
+  const set = Object.entries(given).filter(([, value]) => value !== null && value !== false);
+  return set.length === 0 ? null : (Object.fromEntries(set) as Residency);
+}
 
 function byRule(write: (row: ProfileControl) => TSchema): Readonly<Record<string, TSchema>> {
   return Object.fromEntries(PROFILE_CONTROLS.map((row) => [row.rule, write(row)]));

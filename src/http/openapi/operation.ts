@@ -30,7 +30,7 @@ export interface Operation {
   /** With `{id}` for a parameter, as OpenAPI writes it. */
   readonly path: string;
   readonly summary: string;
-  readonly security: "apiKey" | "adminToken" | null;
+  readonly security: "apiKey" | "adminToken" | "scimToken" | null;
   readonly parameters: readonly Parameter[];
   readonly body: Content | null;
   readonly isBodyOptional?: boolean;
@@ -38,6 +38,8 @@ export interface Operation {
   readonly response: Content | null;
   readonly errors: readonly number[];
   readonly errorSchema: TSchema;
+  /** Left out: JSON. */
+  readonly errorType?: string;
   /** Set where errors may come as plain text, for people and probes. */
   readonly hasPlainErrors?: boolean;
 }

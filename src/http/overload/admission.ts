@@ -10,6 +10,7 @@ import type { ClientSemaphores, Release } from "../../core/processes/semaphores.
 import type { Metrics } from "../../telemetry/metrics.ts";
 import { whenOver } from "../exchange/disconnect.ts";
 import { respondToMalformedHttp } from "../exchange/errors.ts";
+import { InnerSocket } from "../exchange/inner-socket.ts";
 import type { RequestFormats } from "../exchange/request-format.ts";
 import { normaliseGoogleUrl, pathOf } from "../exchange/request-head.ts";
 import { OVERLOAD_POLICY } from "./policy.ts";
@@ -77,6 +78,7 @@ interface AnsweredSocket extends Duplex {
  */
 function limitConnections(server: Server, { semaphores, metrics }: AdmissionContext): WeakMap<Socket, Promise<void>> {
   const undecided = new WeakMap<Socket, Promise<void>>();
+  const counted = new WeakSet<Socket>();
   const keep = (release: Release | null, socket: Socket): void => {
     if (release === null) {
       metrics.connectionDropped();
@@ -86,6 +88,9 @@ function limitConnections(server: Server, { semaphores, metrics }: AdmissionCont
   };
   // Before Node's listener, which makes it ready for requests.
   server.prependListener("connection", (socket: Socket) => {
+    // The connection that a request inside the process comes from has a slot, and so has one that is read again.
+    if (socket instanceof InnerSocket || counted.has(socket)) return;
+    counted.add(socket);
     const slot = semaphores.connections.tryAcquire("");
     if (slot !== undefined) return keep(slot, socket);
     const acquired = semaphores.connections.acquire("").catch(() => unlimited);

@@ -31,6 +31,7 @@ export function defaultBodyBytes(processes = 1): number {
 
 export class BodyBudget implements BodyRoom {
   readonly firstStepBytes = policy.firstStepBytes;
+  readonly valueBytes = policy.valueBytes;
   readonly #limitBytes: number;
   readonly #onRejected: (reason: Obstacle) => void;
   readonly #usedBy = new Map<string | null, number>();

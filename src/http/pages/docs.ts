@@ -1,9 +1,11 @@
 // GET /docs: the documentation that `npm run docs:build` made from docs/, with the API reference. `npm start` builds it in
 // the background, so for the first seconds of a fresh checkout the path says that it is coming.
 
-import { existsSync, statSync } from "node:fs";
+import { createReadStream, existsSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
+import { createGunzip } from "node:zlib";
 import type { FastifyInstance, FastifyReply } from "fastify";
 
 /** The same folder from src/ and from dist/. */
@@ -34,7 +36,8 @@ export function registerDocs(server: FastifyInstance, folder: string = DOCS_FOLD
   server.get<{ Params: { "*": string } }>("/docs/*", ({ params: { "*": path } }, reply) => {
     const file = fileAt(folder, path);
     if (!file.startsWith("assets/")) return sendPage(reply, folder, file);
-    return reply.sendFile(file, folder, { maxAge: "365d", immutable: true });
+    if (!isPackedFor(reply, folder, file)) return reply.sendFile(file, folder, { maxAge: "365d", immutable: true });
+    return sendUnpacked(reply.header("cache-control", "public, max-age=31536000, immutable"), folder, file);
   });
 }
 
@@ -52,7 +55,12 @@ async function wholeText(folder: string): Promise<string> {
 function fileAt(folder: string, path: string): string {
   if (path === "") return "index.html";
   if (!PLAIN_PATH.test(path)) return "";
-  return [path, `${path}.html`, `${path}/index.html`].find((name) => isFile(`${folder}/${name}`)) ?? "";
+  return [path, `${path}.html`, `${path}/index.html`].find((name) => isBuilt(folder, name)) ?? "";
+}
+
+/** A large file lies there compressed only. */
+function isBuilt(folder: string, name: string): boolean {
+  return isFile(`${folder}/${name}`) || isFile(`${folder}/${name}.gz`);
 }
 
 function isFile(path: string): boolean {
@@ -62,10 +70,28 @@ function isFile(path: string): boolean {
 /** Sends one file of the site; an empty name stands for a page that does not exist. */
 function sendPage(reply: FastifyReply, folder: string, file: string): FastifyReply {
   reply.header("cache-control", "no-cache");
-  if (!existsSync(`${folder}/index.html`)) {
+  if (!isBuilt(folder, "index.html")) {
     const headers = { "retry-after": RETRY_SECONDS, refresh: RETRY_SECONDS };
     return reply.code(503).headers(headers).type("text/plain; charset=utf-8").send(HINT);
   }
   if (file === "") return reply.code(404).sendFile("404.html", folder, { cacheControl: false });
+  if (isPackedFor(reply, folder, file)) return sendUnpacked(reply, folder, file);
   return reply.sendFile(file, folder, { cacheControl: false });
+}
+
+/** Answers true where the file lies there in a form only that this client does not read. */
+function isPackedFor({ request }: FastifyReply, folder: string, file: string): boolean {
+  return !/\bgzip\b/.test(String(request.headers["accept-encoding"])) && !isFile(`${folder}/${file}`);
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+};
+
+function sendUnpacked(reply: FastifyReply, folder: string, file: string): FastifyReply {
+  const type = TYPES[extname(file)] ?? "application/octet-stream";
+  return reply.type(type).send(createReadStream(`${folder}/${file}.gz`).pipe(createGunzip()));
 }

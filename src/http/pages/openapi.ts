@@ -5,9 +5,10 @@ import type { TSchema } from "typebox";
 import { apiOperations } from "../api/routes.ts";
 import { LOGIN_COOKIE } from "../exchange/identity.ts";
 import { createRequestFormats, type RequestFormats } from "../exchange/request-format.ts";
-import { type Content, json, type Operation, textContent } from "../openapi/operation.ts";
+import { type Content, type Operation, textContent } from "../openapi/operation.ts";
 import { DOCUMENTED } from "../openapi/schema.ts";
 import { SERVICE_OPERATIONS } from "../openapi/service.ts";
+import { BATCH_OPERATIONS } from "../v1/batches/contract.ts";
 import { callOperations } from "../v1/call-operations.ts";
 import { V1_OPERATIONS } from "../v1/contract.ts";
 import { STATE_OPERATIONS } from "../v1/responses/contract.ts";
@@ -52,11 +53,13 @@ const SECURITY: Readonly<Record<NonNullable<Operation["security"]> | "none", rea
   none: [],
   apiKey: [{ apiKey: [] }],
   adminToken: [{ adminToken: [] }, { session: [] }],
+  scimToken: [{ scimToken: [] }],
 };
 
 const SECURITY_SCHEMES = {
   apiKey: { type: "http", scheme: "bearer", description: "An API key: sk-service-…" },
   adminToken: { type: "http", scheme: "bearer", description: "The value of SWITCHYARD_ADMIN_TOKEN." },
+  scimToken: { type: "http", scheme: "bearer", description: "A SCIM token of an organisation: scim_…" },
   session: {
     type: "apiKey",
     in: "cookie",
@@ -67,7 +70,14 @@ const SECURITY_SCHEMES = {
 
 /** Every operation of the server, in the order of the documentation. */
 export function operationsOf(formats: RequestFormats = createRequestFormats()): readonly Operation[] {
-  return [...callOperations(formats), ...V1_OPERATIONS, ...STATE_OPERATIONS, ...apiOperations(), ...SERVICE_OPERATIONS];
+  return [
+    ...callOperations(formats),
+    ...V1_OPERATIONS,
+    ...STATE_OPERATIONS,
+    ...BATCH_OPERATIONS,
+    ...apiOperations(),
+    ...SERVICE_OPERATIONS,
+  ];
 }
 
 export function registerOpenapi(server: FastifyInstance, formats: RequestFormats): void {
@@ -111,7 +121,7 @@ function writeOperation(operation: Operation, schemas: Schemas): WrittenOperatio
       description: ERROR_STATUSES[each] ?? "",
       headers: REQUEST_ID_HEADER,
       content: content({
-        ...json(errorSchema),
+        [operation.errorType ?? "application/json"]: { schema: errorSchema },
         ...(operation.hasPlainErrors === true ? textContent("text/plain") : {}),
       }),
     },
@@ -137,6 +147,7 @@ function writeOperation(operation: Operation, schemas: Schemas): WrittenOperatio
 function tagOf({ path, security }: Operation): string {
   const [top, resource] = path.slice(1).split("/");
   if (security === "apiKey" || top === "v1") return "Client API";
+  if (top === "scim") return "SCIM";
   return top === "api" ? `Dashboard API: ${resource}` : "Service";
 }
 

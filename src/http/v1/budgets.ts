@@ -2,14 +2,14 @@
 
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Type } from "typebox";
-import { type BudgetStanding, type BudgetValue, isForEach } from "../../accounts/budgets/budgets.ts";
+import type { BudgetStanding, BudgetValue } from "../../accounts/budgets/standings.ts";
 import { findModel } from "../../catalog/model-names.ts";
-import { BUDGET_PERIODS, BUDGET_SCOPES, type Budget } from "../../core/budgets/budget.ts";
+import { BUDGET_PERIODS, BUDGET_SCOPES, type Budget, type BudgetScope, isForEach } from "../../core/budgets/budget.ts";
 import { formatUsd } from "../../core/money.ts";
 import { shownName } from "../../core/names.ts";
 import type { ClientHeaders } from "../../formats/format.ts";
 import type { JsonObject } from "../../formats/json/fields.ts";
-import { countedValue } from "../../gateway/budgets.ts";
+import { countedValues } from "../../gateway/budgets.ts";
 import { labelsOf } from "../../gateway/labels.ts";
 import type { CallContext } from "../context.ts";
 import { AnyText, Flag, Integer, listed, nullable } from "../openapi/schema.ts";
@@ -25,6 +25,8 @@ export const OwnBudgetsSchema = Type.Object({
       scope: listed(BUDGET_SCOPES),
       value: nullable(AnyText),
       hard: Flag,
+      requests_per_minute: nullable(Integer),
+      tokens_per_minute: nullable(Integer),
       amount_usd: AnyText,
       spent_usd: AnyText,
       reserved_usd: AnyText,
@@ -53,6 +55,8 @@ export function registerBudgets(server: FastifyInstance, context: Pick<CallConte
   });
 }
 
+const OWN_SCOPES: ReadonlySet<BudgetScope> = new Set(["team", "member", "key"]);
+
 /** The request stands for those that the caller will send: with its headers, and with `user`, `model` and `tier`. */
 function valueFor(
   budget: Budget,
@@ -67,13 +71,14 @@ function valueFor(
   );
   const model = asked === undefined ? null : (findModel(catalog, asked)?.id ?? asked);
   const labels = labelsOf(request.headers as ClientHeaders, { user }, endUserHeaders);
-  const facts = { keyId: callerOf(request).key.id, tier: tier.toUpperCase(), labels };
-  const given = budget.scope === "model" ? model : countedValue(budget, facts) || null;
-  if (budget.scope === "account") return [{ budget, value: "" }];
-  if (isForEach(budget)) return given === null ? [] : [{ budget, value: given }];
+  const { scope } = budget;
+  const facts = { caller: callerOf(request), tier: tier.toUpperCase(), labels };
+  const given = scope === "model" ? [model ?? ""] : countedValues(budget, facts);
+  if (scope === "account") return [{ budget, value: "" }];
+  if (isForEach(budget)) return given.filter((value) => value !== "").map((value) => ({ budget, value }));
   const value = budget.value as string;
-  // A program learns nothing of other keys. Models, tiers, tags and end users may still be its own.
-  return budget.scope === "key" && value !== given ? [] : [{ budget, value }];
+  // A program learns nothing of other keys, people and teams. Models, tiers, tags and end users may still be its own.
+  return OWN_SCOPES.has(scope) && !given.includes(value) ? [] : [{ budget, value }];
 }
 
 function writeBudget(budget: Budget, { value, spent, held, left, fromMs, renewsAtMs }: BudgetStanding): JsonObject {
@@ -84,6 +89,8 @@ function writeBudget(budget: Budget, { value, spent, held, left, fromMs, renewsA
     scope: budget.scope,
     value: value === "" ? null : value,
     hard: budget.isHard,
+    requests_per_minute: budget.requestsPerMinute,
+    tokens_per_minute: budget.tokensPerMinute,
     amount_usd: formatUsd(budget.amount),
     spent_usd: formatUsd(spent),
     reserved_usd: formatUsd(held),

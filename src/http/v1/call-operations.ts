@@ -2,6 +2,8 @@
 // without details here is listed with any object as its body, and with the example of its codec.
 
 import { Type } from "typebox";
+import { ENDPOINTS } from "../../core/model.ts";
+import { keepsAnswers } from "../../formats/bridge.ts";
 import type { JsonObject } from "../../formats/json/fields.ts";
 import type { CallRoute } from "../../formats/paths.ts";
 import type { RequestFormats } from "../exchange/request-format.ts";
@@ -32,6 +34,7 @@ import {
   v1,
 } from "./contract.ts";
 import { GEMINI_DETAILS, GEMINI_MODEL_LIST } from "./gemini-contract.ts";
+import { MEDIA_DETAILS } from "./media-contract.ts";
 import {
   ChatRequestSchema,
   CompletionRequestSchema,
@@ -52,13 +55,13 @@ export function callOperations({ routes, modelLists }: RequestFormats): readonly
   ];
 }
 
-function operationOf({ operation, path, summary, example }: CallRoute): Operation {
+function operationOf({ operation, path, summary, example, format }: RequestFormats["routes"][number]): Operation {
   const detail = CALL_DETAILS[operation] ?? anyCall(example);
   return v1(operation, "post", path, {
     summary,
-    body: json(detail.request, detail.example),
+    body: detail.body ?? json(detail.request, detail.example),
     response: detail.response,
-    parameters: [...modelInPath(path), ...(detail.parameters ?? []), idempotencyKey],
+    parameters: [...modelInPath(path), ...(detail.parameters ?? []), ...(keepsAnswers(format) ? [idempotencyKey] : [])],
     errors: [402, 404, 409, 422],
     errorSchema: detail.errorSchema ?? ErrorSchema,
   });
@@ -114,9 +117,7 @@ const MODEL_LISTS: Readonly<Record<string, ModelListDetail>> = {
     operations: ["listModels", "getModel", "getModelWithSlash"],
     list: named("ModelList", { object: Type.Literal("list"), data: Type.Array(ModelSchema) }),
     model: ModelSchema,
-    parameters: [
-      query("output_modalities", AnyText, "Which kinds: text (default), embeddings, rerank, moderation or all."),
-    ],
+    parameters: [query("output_modalities", AnyText, `Which kinds: text (default), ${ENDPOINTS.join(", ")} or all.`)],
   },
   "/v1beta/models": GEMINI_MODEL_LIST,
 };
@@ -177,5 +178,6 @@ const CALL_DETAILS: Readonly<Record<string, CallDetail>> = {
     example: { model: "omni-moderation-latest", input: "Hello" },
     response: json(named("Moderation", { results: Type.Array(AnyObject) })),
   },
+  ...MEDIA_DETAILS,
   ...GEMINI_DETAILS,
 };

@@ -4,6 +4,9 @@ import { isAscii } from "node:buffer";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Cancellation } from "../../core/cancellation.ts";
 import type { CallFormat, ClientHeaders, ClientRequest, RequestTarget } from "../../formats/format.ts";
+import type { ParsedBody } from "../../formats/json/parse.ts";
+import { sourceOf } from "../../formats/json/splice.ts";
+import { bodyOfForm, type Upload } from "../../formats/media/upload.ts";
 import type { Answer } from "../../gateway/answer.ts";
 import type { Call, CallState } from "../../gateway/call.ts";
 import { complete as completeCall } from "../../gateway/complete.ts";
@@ -35,10 +38,18 @@ export async function answerIn(
   { request, reply, isStream }: NewExchange,
   edge: CallContext,
 ): Promise<void> {
-  const { source, body } = await parsedBodyOf(request, format);
+  const { upload } = request;
+  const { source, body } = upload === null ? await parsedBodyOf(request, format) : formOf(upload);
   const target = targetOf(request, isStream);
-  const clientRequest = format.readRequest(source, body, { headers: request.headers as ClientHeaders, target });
+  const head = { headers: request.headers as ClientHeaders, target, upload: upload ?? undefined };
+  const clientRequest = format.readRequest(source, body, head);
   return answerRequest({ format, clientRequest, request, reply }, edge);
+}
+
+/** The fields of a form in the place of a JSON body. */
+function formOf(upload: Upload): ParsedBody {
+  const body = bodyOfForm(upload);
+  return { source: sourceOf(body), body };
 }
 
 /** Reads the target from the path, where the path names the model. */

@@ -17,18 +17,20 @@ export function registerCompletions(server: FastifyInstance, edge: CallContext):
   for (const route of edge.formats.routes) {
     const { path, format, counting: count, compactPath } = route;
     const isStream = route.isStream === true;
-    post(server, path, (request, reply) => {
+    const takesUploads = format.endpoint !== undefined && format.takesUploads === true;
+    const uploads = takesUploads ? { uploadLimitBytes: edge.settings.server.uploadLimitBytes } : {};
+    post(server, { path, ...uploads }, (request, reply) => {
       if (format.endpoint === undefined && format.stored !== undefined)
         return answerResponse(format, { request, reply }, edge);
       return answerIn(format, { request, reply, isStream }, edge);
     });
     if (compactPath !== undefined)
-      post(server, compactPath, (request, reply) => compact(format, { request, reply }, edge));
+      post(server, { path: compactPath }, (request, reply) => compact(format, { request, reply }, edge));
     if (count === undefined || format.endpoint !== undefined) continue;
     const { counting } = format;
     if (counting === undefined) continue;
     // A local estimate, free of charge.
-    post(server, count.path, async (request) => {
+    post(server, { path: count.path }, async (request) => {
       const body = await countedBody(format, request, edge);
       return counting.writeCount(estimateInputTokens(counting.readRequest(body)));
     });
@@ -48,6 +50,10 @@ async function countedBody(
 }
 
 /** The router takes no name before a colon unless it has a pattern. Dots in it may be anything but a slash. */
-function post(server: FastifyInstance, path: string, handler: RouteHandlerMethod): void {
-  server.post(path.replace("{model}:", ":model(.+)::"), { config: { label: path } }, handler);
+function post(
+  server: FastifyInstance,
+  { path, ...config }: { readonly path: string; readonly uploadLimitBytes?: number },
+  handler: RouteHandlerMethod,
+): void {
+  server.post(path.replace("{model}:", ":model(.+)::"), { config: { label: path, ...config } }, handler);
 }

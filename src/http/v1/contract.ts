@@ -49,6 +49,9 @@ const rates = {
   completion: nullable(AnyText),
   input_cache_read: nullable(AnyText),
   input_cache_write: nullable(AnyText),
+  character: Type.Optional(AnyText),
+  minute: Type.Optional(AnyText),
+  image: Type.Optional(byName(AnyText)),
 };
 const bandedRates = {
   ...rates,
@@ -330,6 +333,8 @@ export const ModelSchema = named("Model", modelFields);
 export interface CallDetail {
   readonly request: TSchema;
   readonly example: JsonObject;
+  /** The bodies in place of the request as JSON; absent where JSON alone is taken. */
+  readonly body?: Content;
   readonly response: Content;
   readonly parameters?: readonly Parameter[];
   readonly errorSchema?: TSchema;

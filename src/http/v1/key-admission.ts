@@ -9,13 +9,14 @@ import { hasCredits, requireCredits } from "../../gateway/reserve.ts";
 import type { PublicContext } from "../context.ts";
 import { declaredLength } from "../exchange/body.ts";
 import { whenDone } from "../exchange/disconnect.ts";
+import { keyHashOf, noteKey } from "../exchange/inner-socket.ts";
 import { routeOf } from "../exchange/request-format.ts";
 import { isLarge } from "../overload/body-budget.ts";
 import * as TEXT from "../text.ts";
 
 type KeyAdmissionContext = Pick<
   PublicContext,
-  "keys" | "tokens" | "limiter" | "wrongKeys" | "semaphores" | "settings" | "metrics" | "now"
+  "keys" | "tokens" | "limiter" | "wrongKeys" | "semaphores" | "live" | "metrics" | "now"
 >;
 
 /** Resolves once the caller is known and counted; rejects when the request may not go on. */
@@ -28,12 +29,14 @@ export function createKeyAdmission(context: KeyAdmissionContext): AdmitRequest {
   return async (request, reply) => {
     await countCall(request, reply);
     if (request.routeOptions.config.needsNoSlot === true && !isFollowing(request)) return;
+    // Lines of batches have a limit of their own, and take no slots of live requests.
+    if (keyHashOf(request.raw) !== null) return;
     const { id } = callerOf(request).key;
     const known = requestsPerKey.tryAcquire(id);
     const release = known === undefined ? await requestsPerKey.acquire(id) : known;
     if (release === null) {
       context.metrics.shed("key_in_flight");
-      throw tooManyInFlight(requestsPerKey.limit);
+      throw tooManyInFlight(requestsPerKey.limit());
     }
     whenDone(request, reply, release);
   };
@@ -46,25 +49,21 @@ function isFollowing({ query }: FastifyRequest): boolean {
 
 /** Verifies the key and counts the call against its rate limit. */
 function createCallCounter(context: KeyAdmissionContext): AdmitRequest {
-  const { keys, tokens, limiter, wrongKeys, settings, now } = context;
-  const services: AdmissionServices = {
-    keys,
-    tokens,
-    limiter,
-    wrongKeys,
-    requestsPerMinute: settings.limits.requestsPerMinute,
-    now,
-  };
+  const { keys, tokens, limiter, wrongKeys, live, now } = context;
+  const common = { keys, tokens, limiter, wrongKeys, now };
   return async (request, reply) => {
     const { authorization } = request.headers;
     const keyHeader = request.clientFormat?.habits.keyHeader ?? null;
     const apiKey = keyHeader === null ? undefined : [request.headers[keyHeader]].flat()[0];
-    noteAdmitted(request, reply, await admit({ authorization, apiKey, address: () => request.ip }, services));
+    const hash = keyHashOf(request.raw);
+    const services: AdmissionServices = { ...common, requestsPerMinute: live().limits.requestsPerMinute };
+    noteAdmitted(request, reply, await admit({ authorization, apiKey, hash, address: () => request.ip }, services));
   };
 }
 
 function noteAdmitted(request: FastifyRequest, reply: FastifyReply, { caller, admission }: Admitted): void {
   request.caller = caller;
+  noteKey(request.raw, caller.key.id);
   reply.headers({
     "x-ratelimit-limit-requests": String(admission.limit),
     "x-ratelimit-remaining-requests": String(admission.remaining),

@@ -19,6 +19,7 @@ import { readTraceparent, type TraceContext } from "../../telemetry/trace-contex
 import type { CallContext, Records } from "../context.ts";
 import { freeBody } from "../exchange/body.ts";
 import { whenOver } from "../exchange/disconnect.ts";
+import { noteCharge } from "../exchange/inner-socket.ts";
 import { routeOf } from "../exchange/request-format.ts";
 import { queueWaitMsOf } from "../overload/admission.ts";
 import { ownWordsOf, toRecord } from "./request-record.ts";
@@ -201,6 +202,7 @@ export class RequestRecording implements CallObserver {
   /** A client that disconnected has closed before its call is settled: the record waits for the report. */
   ended(report: CallReport): void {
     this.#report = report;
+    if (report.cost !== null) noteCharge(this.#request.raw, report.cost.charge);
     if (this.#closing !== null) this.#write(this.#closing);
   }
 
@@ -241,7 +243,8 @@ export class RequestRecording implements CallObserver {
       keepsContent: this.captures.text,
       startedAtMs: this.#startedAtMs,
       firstContentMs: this.#firstContentMs(),
-      ...closing,
+      status: closing.status,
+      durationMs: closing.durationMs,
       newId: () => records.recorder.newId(this.#startedAtMs),
     });
     if (recorded !== null) records.recorder.add(recorded);

@@ -51,7 +51,7 @@ export function toRecord(finished: FinishedRequest): RequestRecord | null {
   const chat = clientRequest?.chat ?? null;
   const labels = labelsOf(finished.headers, clientRequest?.body ?? {}, finished.endUserHeaders);
   const { operatorMessage } = finished;
-  return {
+  const record: { -readonly [Name in keyof RequestRecord]: RequestRecord[Name] } = {
     id: finished.newId(),
     requestId: finished.requestId,
     accountId: key.accountId,
@@ -64,7 +64,6 @@ export function toRecord(finished: FinishedRequest): RequestRecord | null {
     status: finished.status,
     errorCode: finished.errorCode,
     errorMessage: keptMessage(finished),
-    ...(operatorMessage === undefined ? {} : { operatorMessage }),
     isStream: chat?.isStream ?? false,
     decision: report.decision,
     attempts: report.attempts.map((attempt) => toAttempt(attempt, startedAtMs, keepsContent)),
@@ -86,6 +85,8 @@ export function toRecord(finished: FinishedRequest): RequestRecord | null {
     toolCalls: toolCallsOf(report, clientRequest),
     content: keepsContent && clientRequest !== null ? contentOf(clientRequest, report.capture) : null,
   };
+  if (operatorMessage !== undefined) record.operatorMessage = operatorMessage;
+  return record;
 }
 
 function toAttempt(attempt: AttemptReport, startedAtMs: number, keepsWords: boolean): AttemptRecord {

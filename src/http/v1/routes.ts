@@ -7,6 +7,9 @@ import type { PublicContext } from "../context.ts";
 import { whenOver } from "../exchange/disconnect.ts";
 import type { RequestQueue } from "../overload/queue.ts";
 import * as TEXT from "../text.ts";
+import { registerBatches } from "./batches/batches.ts";
+import { registerFiles } from "./batches/files.ts";
+import { runBatches } from "./batches/runner.ts";
 import { registerBudgets } from "./budgets.ts";
 import { registerCompletions } from "./completions.ts";
 import { registerFeedback } from "./feedback.ts";
@@ -44,7 +47,10 @@ export function registerV1(server: FastifyInstance, edge: PublicContext, queue: 
     registerBudgets(v1, edge);
     registerStoredResponses(v1, edge);
     registerConversations(v1, edge);
+    registerFiles(v1, edge);
+    registerBatches(v1, edge);
   });
+  runBatches(server, edge, queue);
 }
 
 /** One request would become as many as the limits let through, until the first of them times out. */

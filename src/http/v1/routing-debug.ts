@@ -4,7 +4,7 @@
 import type { FastifyInstance } from "fastify";
 import { baselineNamed, type Catalog } from "../../catalog/catalog.ts";
 import { type ChatMessage, type ChatRequest, isUnread, OUTPUT_TOKENS_MAX, withUnread } from "../../core/chat.ts";
-import { type Controls, type Decision, effortOf, NO_CONSTRAINTS, NO_CONTROLS } from "../../core/decision.ts";
+import { type Controls, type Decision, effortOf, NO_CONTROLS } from "../../core/decision.ts";
 import { usdNumber } from "../../core/money.ts";
 import { ROUTING_PROFILES } from "../../core/requests/controls.ts";
 import type { FormattedRequest } from "../../formats/bridge.ts";
@@ -15,9 +15,12 @@ import { readChatRequest } from "../../formats/openai-chat/read-request.ts";
 import { USUAL } from "../../formats/registry.ts";
 import type { JsonField, ScannedObject } from "../../formats/scan/scan.ts";
 import { isControlField, readControls } from "../../formats/service/controls.ts";
+import type { Caller } from "../../gateway/call.ts";
 import type { PlannedCascade } from "../../gateway/cascade/plan.ts";
 import { planCascadeOf, route } from "../../gateway/complete.ts";
+import { constraintsOf, withServiceTier } from "../../gateway/constraints.ts";
 import { previewChanges } from "../../gateway/operate/preview.ts";
+import type { Services } from "../../gateway/services.ts";
 import { expand } from "../../gateway/state/expand.ts";
 import { readState } from "../../gateway/state/read-state.ts";
 import { askBefore, readableText } from "../../routing/ask.ts";
@@ -41,8 +44,8 @@ export function registerDebug(
     // The decision depends on the whole conversation, as in a live request.
     const parsed =
       format.stored !== undefined ? await expand(sent, { accountId, fields: readState(sent.body) }, state) : sent;
-    const asked = readDebug(format, parsed, headers);
     const services = current();
+    const asked = askingTier(readDebug(format, parsed, headers), caller, services);
     const call = { format, request: asLive(asked.request, readUnread(format, sent)), caller, headers };
     const decision = route(call, services);
     const cascade = writeCascade(planCascadeOf(call, decision, services));
@@ -52,6 +55,10 @@ export function registerDebug(
     const written = writeDecision(decision, services.catalog);
     return { decision: { ...written, ...cascade, ...policies, ...leftOut, ...changes } };
   });
+}
+
+function askingTier(asked: DebugRequest, caller: Caller, { catalog }: Services): DebugRequest {
+  return { ...asked, request: withServiceTier(asked.request, constraintsOf(caller, catalog), catalog) };
 }
 
 /** The messages as a live request would have them: unparsed, where its format leaves them so. Null where it does not. */
@@ -174,8 +181,10 @@ function withoutDebugFields(body: JsonObject): JsonObject {
   return rest;
 }
 
+const ROUTED: ReadonlySet<string> = new Set(["model", "provider"]);
+
 function controlsOf(body: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(body).filter(([name]) => name === "model" || isControlField(name)));
+  return Object.fromEntries(Object.entries(body).filter(([name]) => ROUTED.has(name) || isControlField(name)));
 }
 
 function withSystemPrompt(messages: readonly ChatMessage[], body: JsonObject): readonly ChatMessage[] {
@@ -257,14 +266,9 @@ function writePolicies({ model, hosts }: Decision, catalog: Catalog): JsonObject
 }
 
 /** Lists the hosts that profile and request leave out, with the reasons; absent when none is. */
-function writeLeftOut(
-  { candidates, controls }: Decision,
-  { profile }: ReturnType<typeof callerOf>,
-  catalog: Catalog,
-): JsonObject {
+function writeLeftOut({ candidates, controls }: Decision, caller: Caller, catalog: Catalog): JsonObject {
   const models = candidates.map(({ model }) => model);
-  const constraints = profile?.constraints ?? NO_CONSTRAINTS;
-  const hostsLeftOut = leftOutHosts(models, [constraints, controls ?? NO_CONTROLS], catalog);
+  const hostsLeftOut = leftOutHosts(models, [constraintsOf(caller, catalog), controls ?? NO_CONTROLS], catalog);
   return hostsLeftOut.length === 0 ? {} : { hostsLeftOut };
 }
 

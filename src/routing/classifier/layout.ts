@@ -66,6 +66,10 @@ export const TOOL_MEASURES = [
   "groups beyond fields",
   "identifiers alike",
   "further asks",
+  "covers nothing",
+  "names nothing",
+  "best covers",
+  "second covers",
 ] as const;
 
 export type ToolMeasure = (typeof TOOL_MEASURES)[number];

@@ -139,7 +139,7 @@ export function turnOf(answered: AnsweredTurn, hashText: TextHash): SessionTurn 
   const { id, thread, turns, chat, decision, model, keyId, usage, calls, response, nowMs } = answered;
   const tokens = usage === null ? decision.estimatedTokens.input : promptTokens(usage.buckets);
   const escalation = decision.session?.escalation ?? 0;
-  const { prefixes, trust, ...observed } = cacheOf(answered, tokens);
+  const { prefixes, trust, share, isSteady } = cacheOf(answered, tokens);
   const turn: { -readonly [Name in keyof SessionTurn]: SessionTurn[Name] } = {
     session: id,
     model: model.id,
@@ -160,8 +160,9 @@ export function turnOf(answered: AnsweredTurn, hashText: TextHash): SessionTurn 
     gaps: gapsOf(turns[0], nowMs),
     output: usage?.buckets.output ?? 0,
     thought: Math.min(usage?.reasoning ?? 0, usage?.buckets.output ?? 0),
-    ...observed,
   };
+  if (share !== undefined) turn.share = share;
+  if (isSteady !== undefined) turn.isSteady = isSteady;
   const effort = effortOf(decision, model.id);
   if (effort !== null) turn.effort = effort;
   if (thread !== undefined) turn.thread = thread;

@@ -49,9 +49,10 @@ export function keepSession(given: KeepInput): Kept {
   const { models } = input;
   const loop = isLoop ? view.loop : null;
   const held = loop === null ? null : heldHost(loop, input);
+  const isTalk = isConversation(question);
+  if (view.cached.length === 0 && held === null && !isTalk) return { models: all, first: null, note: null };
   const outputOf = outputIn(view, input);
-  const outlook = isConversation(question) ? outlookIn(view, input, outputOf) : null;
-  if (view.cached.length === 0 && held === null && outlook === null) return { models: all, first: null, note: null };
+  const outlook = isTalk ? outlookIn(view, input, outputOf) : null;
   const only = held === null ? null : [{ model: models[0] as Model, hosts: [held] }];
   const tried = isLoop ? models.slice(0, 1) : models;
   const chain = only ?? candidatesOf(tried, { view, outlook, input });

@@ -69,6 +69,28 @@ export function stemOf(word: string): string {
   return CONCEPTS.get(stem) ?? stem;
 }
 
+/** Words of scripts with blanks, and runs of scripts without. Texts in lower case. */
+const WORDS =
+  /[a-z\u00df-\u024f]{3,24}|[\u0370-\u1fff]{3,24}|[\u3040-\u30ff\u3400-\u9fff]{2,40}|[\uac00-\ud7a3]{2,12}/g;
+
+/** The first words of a text in lower case. Chinese and Japanese have no blanks: each pair of characters is a word. */
+export function wordsIn(lower: string, most: number): readonly string[] {
+  const words: string[] = [];
+  for (const word of lower.match(WORDS) ?? []) {
+    if (words.length >= most) break;
+    const code = word.charCodeAt(0);
+    if (code >= FIRST_HANGUL) words.push(word.slice(0, HANGUL_CHARS));
+    else if (code < FIRST_KANA) words.push(word);
+    else for (let at = 0; at + 1 < word.length && words.length < most; at++) words.push(word.slice(at, at + 2));
+  }
+  return words;
+}
+
+const FIRST_KANA = 0x3040;
+const FIRST_HANGUL = 0xac00;
+/** Endings begin after so many syllables in most Korean words. */
+const HANGUL_CHARS = 2;
+
 /** The words of a name: `getWeather`, `get_weather` and `weather.get` have two each. */
 export function splitName(name: string): readonly string[] {
   const spaced = name.slice(0, 80).replace(/([a-z])([A-Z])/g, "$1 $2");

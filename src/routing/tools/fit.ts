@@ -5,7 +5,7 @@ import type { Tool } from "../../core/chat.ts";
 import { FITTED_SCENARIOS, TOOL_MEASURES, type ToolMeasure } from "../classifier/layout.ts";
 import type { PromptText, Signals } from "../classifier/signals.ts";
 import { asksOf } from "./asks.ts";
-import { FOREIGN_CONCEPTS, splitName, stemOf } from "./concepts.ts";
+import { FOREIGN_CONCEPTS, splitName, stemOf, wordsIn } from "./concepts.ts";
 import { fieldsOf, isUniversalTool } from "./kinds.ts";
 import { groupsIn, type ListKind, longestLists, mostAlike, mostFilled, ordinalsIn } from "./repeats.ts";
 import {
@@ -63,14 +63,17 @@ const DESCRIPTION_CHARS = 300;
 
 /** Words that say nothing of a task, and words that say nothing of a tool. */
 const COMMON = words(
+  "我想 我要 我需 需要 要一 一个 一下 请帮 帮我 我的 可以 能否 是否 如何 什么 怎么 这个 那个 你能 一些 想了 希望 现在 我们 他们 一份",
   "what when where which with have this that from your about please could would should there their need want give tell",
   "make many much some does into will help like know the and for are was were how who can you its they them than then",
 );
 const GENERIC = words(
+  "查询 获取 提供 根据 指定 用户 信息 使用 数据 进行 相关 返回 参数 功能 工具 并且 以及 包括 生成 详细",
   "get find calculate search create set check compute retrieve fetch list update add data info information details",
   "function given based specific using certain value values number return returns",
 );
 const JOINING = words(
+  "然后 同时 另外 此外 以及 并且 接着 最后 还有 还要 分别 其次 再把 并将 并把",
   "also then another respectively each both additionally finally lastly well next second following",
 );
 const ASKING = words("calculate find get what how book search retrieve tell show check order play compute");
@@ -166,19 +169,17 @@ const MEASURED: Readonly<Record<ToolMeasure, (facts: ToolFacts) => number>> = {
   "values per parameter": ({ numbers, quotes, best }) => Math.min(1, (numbers + quotes) / (best.needs.length + 1) / 4),
   "takes list": ({ best }) => (best.hasList ? 1 : 0),
   "asking words": ({ said }) => Math.min(1, said.filter((word) => ASKING.has(word)).length / 3),
-  "joined clauses": ({ plain }) =>
-    Math.min(1, count(plain, /\band (also |then |what|how|find|get|the |another|a )/gi) / 3),
+  "joined clauses": ({ plain }) => Math.min(1, count(plain, JOINED) / 3),
   "repeated words": ({ telling, stems }) => Math.min(1, (telling.length - stems.size) / 8),
   "lacks values": ({ best, numbers, quotes }) => (best.needs.length > 0 && numbers + quotes === 0 ? 1 : 0),
   "verb fits": ({ best, verbs }) => ((best.verbs & verbs & ~FIND) !== 0 ? 1 : (best.verbs & verbs) !== 0 ? 0.5 : 0),
   "verb offered by none": ({ fits, verbs }) =>
     (verbs & ~FIND) !== 0 && fits.every((fit) => (fit.verbs & verbs & ~FIND) === 0 && !fit.isUniversal) ? 1 : 0,
-  "covered words": ({ fits, stems }) => {
-    if (stems.size === 0) return 0;
-    let covered = 0;
-    for (const stem of stems) if (fits.some(({ known }) => known.has(stem))) covered++;
-    return covered / stems.size;
-  },
+  "covered words": coveredShare,
+  "covers nothing": (facts) => (coveredShare(facts) === 0 ? 1 : 0),
+  "names nothing": ({ best }) => (best.nameShare === 0 ? 1 : 0),
+  "best covers": ({ stems, fits }) => newlyCovered(stems, fits.slice(0, 1)),
+  "second covers": ({ stems, fits }) => (fits.length < 2 ? 0 : newlyCovered(stems, fits.slice(0, 2))),
   "takes anything": ({ fits }) => (fits.some(({ isUniversal }) => isUniversal) ? 1 : 0),
   "names choice": ({ best }) => (best.namesChoice ? 1 : 0),
   "second own share": ({ fits }) => fits.slice(1).reduce((most, fit) => Math.max(most, fit.ownShare), 0),
@@ -212,6 +213,26 @@ const MEASURED: Readonly<Record<ToolMeasure, (facts: ToolFacts) => number>> = {
   "further questions": ({ signals }) => Math.min(1, Math.max(0, signals.questions - 1) / 2),
 };
 
+/** A clause that is joined to the one before it. */
+const JOINED = /\band (?:also |then |what|how|find|get|the |another|a )|并|然后|同时|另外|此外|以及|接着|还要/gi;
+
+function coveredShare({ fits, stems }: ToolFacts): number {
+  if (stems.size === 0) return 0;
+  let covered = 0;
+  for (const stem of stems) if (fits.some(({ known }) => known.has(stem))) covered++;
+  return covered / stems.size;
+}
+
+/** The share of the telling words that the last of some tools knows and those before it do not. */
+function newlyCovered(stems: ReadonlySet<string>, fits: readonly Fit[]): number {
+  const last = fits.at(-1);
+  if (last === undefined || stems.size === 0) return 0;
+  const others = fits.slice(0, -1);
+  let covered = 0;
+  for (const stem of stems) if (last.known.has(stem) && !others.some(({ known }) => known.has(stem))) covered++;
+  return covered / stems.size;
+}
+
 function opensWithVerb(segment: string): boolean {
   return isVerb((OPENS_WITH_VERB.exec(segment.trim())?.[1] ?? "").toLowerCase());
 }
@@ -244,7 +265,7 @@ function gatherFacts(tools: readonly Tool[], prompt: PromptText): ToolFacts {
   return {
     plain,
     segments,
-    parts: segments.map((segment) => new Set(segment.toLowerCase().match(WORDS)?.map(stemOf))),
+    parts: segments.map((segment) => new Set(wordsIn(segment.toLowerCase(), WORDS_MAX).map(stemOf))),
     said,
     telling,
     stems,
@@ -281,10 +302,8 @@ export function namesTool(tools: readonly Tool[], prompt: PromptText): boolean {
 }
 
 function wordsOf(prompt: PromptText): readonly string[] {
-  return (lowerHead(prompt, ASK_CHARS).match(WORDS) ?? []).slice(0, WORDS_MAX);
+  return wordsIn(lowerHead(prompt, ASK_CHARS), WORDS_MAX);
 }
-
-const WORDS = /[a-z\u00df-\u024f]{3,24}/g;
 
 /** The first characters of a request in lower case. A few letters grow when lowered and would shift where the text is cut. */
 export function lowerHead({ text, lower }: PromptText, chars: number): string {
@@ -299,11 +318,7 @@ function fitOf(tool: Tool, stems: ReadonlySet<string>, lower: string): Fit {
   const fields = fieldsOf(tool);
   const required: readonly unknown[] = Array.isArray(parameters?.required) ? parameters.required : [];
   const named = stemsOfName(parts);
-  const described =
-    description
-      .slice(0, DESCRIPTION_CHARS)
-      .toLowerCase()
-      .match(/[a-z]{3,24}/g) ?? [];
+  const described = wordsIn(description.slice(0, DESCRIPTION_CHARS).toLowerCase(), WORDS_MAX);
   const words = [...described, ...fields.flatMap(([field]) => splitName(field))];
   const known = new Set(words.filter((word) => !COMMON.has(word) && !GENERIC.has(word)).map(stemOf));
   let hits = 0;

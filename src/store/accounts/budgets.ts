@@ -34,24 +34,31 @@ export function createBudgetStore(db: Db): BudgetStore {
       const rows = await db.query(countersSql(db.kind), [listValue(db.kind, ids)]);
       return new Map(rows.map((row) => [String(row.id), toCounter(row)]));
     },
+    countersFrom: async (percent) => {
+      const rows = await db.query(COUNTERS_FROM, [percent]);
+      return rows.map((row) => ({ ...toCounter(row), accountId: String(row.account_id) }));
+    },
     countersOf: async (budgetId, limit) => (await db.query(COUNTERS_OF, [budgetId, limit])).map(toCounter),
   };
 }
 
 function changeable(budget: Budget) {
   const { name, value, amount, period, isRolling, timeZone, isHard, updatedAtMs } = budget;
-  return [name, value, amount, period, isRolling ? 1 : 0, timeZone, isHard ? 1 : 0, updatedAtMs];
+  const { requestsPerMinute, tokensPerMinute } = budget;
+  const flags = [isRolling ? 1 : 0, timeZone, isHard ? 1 : 0];
+  return [name, value, amount, period, ...flags, updatedAtMs, requestsPerMinute, tokensPerMinute];
 }
 
 const COLUMNS =
-  "id, account_id, name, scope, value, amount, period, is_rolling, time_zone, is_hard, is_by_operator, created_at, updated_at";
+  "id, account_id, name, scope, value, amount, period, is_rolling, time_zone, is_hard, is_by_operator, created_at, updated_at, requests_per_minute, tokens_per_minute";
 
 const INSERT = `INSERT INTO budgets
-    (id, account_id, scope, is_by_operator, created_at, name, value, amount, period, is_rolling, time_zone, is_hard, updated_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`;
+    (id, account_id, scope, is_by_operator, created_at, name, value, amount, period, is_rolling, time_zone, is_hard, updated_at,
+     requests_per_minute, tokens_per_minute)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`;
 
 const UPDATE = `UPDATE budgets SET scope = $3, name = $4, value = $5, amount = $6, period = $7, is_rolling = $8,
-    time_zone = $9, is_hard = $10, updated_at = $11
+    time_zone = $9, is_hard = $10, updated_at = $11, requests_per_minute = $12, tokens_per_minute = $13
   WHERE account_id = $1 AND id = $2 AND deleted_at IS NULL RETURNING id`;
 
 const DELETE = `UPDATE budgets SET deleted_at = $3
@@ -64,6 +71,10 @@ const PAGE_AFTER = `SELECT ${COLUMNS} FROM budgets
   WHERE account_id = $1 AND deleted_at IS NULL
     AND (created_at, id) < (SELECT created_at, id FROM budgets WHERE account_id = $1 AND id = $3)
   ORDER BY created_at DESC, id DESC LIMIT $2`;
+
+/** Divides first, because amounts may be large. A budget of nothing is a lock, which is never used up. */
+const COUNTERS_FROM = `SELECT ${COUNTER}, b.account_id FROM budgets b JOIN budget_counters c ON c.budget_id = b.id
+  WHERE b.deleted_at IS NULL AND b.amount > 0 AND c.spent >= b.amount / 100 * CAST($1 AS BIGINT)`;
 
 const COUNTERS_OF = `SELECT ${COUNTER} FROM budget_counters c WHERE c.budget_id = $1 ORDER BY c.spent DESC LIMIT $2`;
 
@@ -79,6 +90,8 @@ function toBudget(row: SqlRow): Budget {
     isRolling: Number(row.is_rolling) === 1,
     timeZone: String(row.time_zone),
     isHard: Number(row.is_hard) === 1,
+    requestsPerMinute: row.requests_per_minute === null ? null : Number(row.requests_per_minute),
+    tokensPerMinute: row.tokens_per_minute === null ? null : Number(row.tokens_per_minute),
     isByOperator: Number(row.is_by_operator) === 1,
     createdAtMs: Number(row.created_at),
     updatedAtMs: Number(row.updated_at),

@@ -5,6 +5,7 @@ import type { KeyChange, KeyRecord, KeyStore } from "../../core/keys.ts";
 import { SPEND_RESETS } from "../../core/keys.ts";
 import { forUpdateSql, inListSql, listValue } from "../dialect.ts";
 import { countSql, pageSql } from "./key-search.ts";
+import { readRequires, requiresText } from "./requires.ts";
 import { BUMP_REVISION, readRevision } from "./revision.ts";
 import { lockTeamSql } from "./teams.ts";
 
@@ -50,7 +51,7 @@ export function createKeyStore(db: Db, reader: Db = db): KeyStore {
         ...locks,
         {
           sql: updateSql(changed.map(([, column]) => column)),
-          params: [accountId, id, ...changed.map(([field]) => change[field] ?? null)],
+          params: [accountId, id, ...changed.map(([field]) => changedValue(change, field))],
         },
         BUMP_REVISION,
       ]);
@@ -72,6 +73,10 @@ export function createKeyStore(db: Db, reader: Db = db): KeyStore {
   };
 }
 
+function changedValue(change: KeyChange, field: keyof KeyChange): SqlValue {
+  return field === "requires" ? requiresText(change.requires) : (change[field] ?? null);
+}
+
 /** Makes sure that team and member of the account exist, and stay until the key is written. */
 function ownerLocks(db: Db, accountId: string, { teamId, memberId }: KeyChange): readonly Statement[] {
   const team = { sql: lockTeamSql(db.kind), params: [accountId, teamId ?? ""], expectRows: 1 };
@@ -79,19 +84,19 @@ function ownerLocks(db: Db, accountId: string, { teamId, memberId }: KeyChange):
   return [...(teamId == null ? [] : [team]), ...(memberId == null ? [] : [member])];
 }
 
-const LOCK_MEMBER = "SELECT id FROM users WHERE account_id = $1 AND id = $2";
+const LOCK_MEMBER = "SELECT id FROM users WHERE account_id = $1 AND id = $2 AND deactivated_at IS NULL";
 
 const COLUMNS = `id, account_id, name, prefix, hash, profile_id, requests_per_minute, spend_limit_nano,
-  spend_reset, expires_at, revoked_at, last_used_at, created_at, team_id, member_id`;
+  spend_reset, expires_at, revoked_at, last_used_at, created_at, team_id, member_id, spend_key_id, requires_json`;
 
 const INSERT = `INSERT INTO api_keys (${COLUMNS})
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`;
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`;
 
 const COUNT_BY_PROFILE = `SELECT profile_id, COUNT(*) AS keys FROM api_keys
   WHERE account_id = $1 AND profile_id IS NOT NULL AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)
   GROUP BY profile_id`;
 
-const REVOKE = "UPDATE api_keys SET revoked_at = COALESCE(revoked_at, $1) WHERE account_id = $2";
+const REVOKE = "UPDATE api_keys SET revoked_at = COALESCE(revoked_at, $1), ended_with_member = 0 WHERE account_id = $2";
 
 /** Columns of the fields that may change. */
 const CHANGEABLE = [
@@ -99,6 +104,7 @@ const CHANGEABLE = [
   ["profileId", "profile_id"],
   ["teamId", "team_id"],
   ["memberId", "member_id"],
+  ["requires", "requires_json"],
   ["requestsPerMinute", "requests_per_minute"],
   ["spendLimitNano", "spend_limit_nano"],
   ["spendReset", "spend_reset"],
@@ -132,6 +138,8 @@ function toParams(key: KeyRecord): readonly SqlValue[] {
     key.createdAtMs,
     key.teamId,
     key.memberId,
+    key.spendKeyId === key.id ? null : key.spendKeyId,
+    requiresText(key.requires),
   ];
 }
 
@@ -146,10 +154,12 @@ function toKey(row: SqlRow): KeyRecord {
     profileId: row.profile_id == null ? null : String(row.profile_id),
     teamId: row.team_id == null ? null : String(row.team_id),
     memberId: row.member_id == null ? null : String(row.member_id),
+    requires: readRequires(row.requires_json),
     requestsPerMinute: numberOrNull(row.requests_per_minute),
     spendLimitNano: spendLimit === null ? null : BigInt(spendLimit),
     // Keys of older versions have none. An unknown one of a later version counts everything, which is stricter.
     spendReset: SPEND_RESETS.find((known) => known === row.spend_reset) ?? "never",
+    spendKeyId: String(row.spend_key_id ?? row.id),
     expiresAtMs: numberOrNull(row.expires_at),
     revokedAtMs: numberOrNull(row.revoked_at),
     lastUsedAtMs: numberOrNull(row.last_used_at),

@@ -9,7 +9,7 @@ export function createLoginStore(db: Db): LoginStore {
   return {
     insert: async ({ hash, userId, createdAtMs, seenAtMs }, staleBeforeMs) => {
       await db.batch([
-        { sql: "UPDATE users SET last_sign_in_at = $1 WHERE id = $2", params: [createdAtMs, userId], expectRows: 1 },
+        { sql: NOTE_SIGN_IN, params: [createdAtMs, userId], expectRows: 1 },
         { sql: INSERT, params: [hash, userId, createdAtMs, seenAtMs] },
         { sql: "DELETE FROM sessions WHERE seen_at < $1", params: [staleBeforeMs] },
       ]);
@@ -34,9 +34,12 @@ export function createLoginStore(db: Db): LoginStore {
   };
 }
 
+/** Nobody signs in whom an identity provider keeps out. */
+const NOTE_SIGN_IN = "UPDATE users SET last_sign_in_at = $1 WHERE id = $2 AND deactivated_at IS NULL";
+
 const INSERT = "INSERT INTO sessions (hash, user_id, created_at, seen_at) VALUES ($1, $2, $3, $4)";
 
 const FIND = `SELECT ${USER_COLUMNS.split(", ")
   .map((column) => `u.${column}`)
   .join(", ")}, s.created_at AS session_created_at, s.seen_at AS session_seen_at
-  FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.hash = $1`;
+  FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.hash = $1 AND u.deactivated_at IS NULL`;

@@ -5,6 +5,7 @@ import type { Db, Queryable, SqlRow, SqlValue } from "../../core/db.ts";
 import { UniqueViolation } from "../../core/store-errors.ts";
 import { TIERS } from "../../core/tiers.ts";
 import { forUpdateSql } from "../dialect.ts";
+import { readRequires, requiresText } from "./requires.ts";
 import { BUMP_REVISION } from "./revision.ts";
 
 /** Every change increments the revision in the same transaction, so that other processes read again. */
@@ -98,12 +99,13 @@ export function lockTeamSql(kind: Db["kind"]): string {
   return `SELECT id FROM teams WHERE account_id = $1 AND id = $2${forUpdateSql(kind)}`;
 }
 
-const COLUMNS = "id, account_id, name, parent_id, profile_id, allowed_models_json, tier_ceiling, created_at";
+const COLUMNS =
+  "id, account_id, name, parent_id, profile_id, allowed_models_json, tier_ceiling, created_at, requires_json";
 
-const INSERT = `INSERT INTO teams (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`;
+const INSERT = `INSERT INTO teams (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`;
 
 const UPDATE = `UPDATE teams SET name = $3, parent_id = $4, profile_id = $5, allowed_models_json = $6, tier_ceiling = $7,
-  created_at = $8 WHERE id = $1 AND account_id = $2`;
+  created_at = $8, requires_json = $9 WHERE id = $1 AND account_id = $2`;
 
 const HAS_MEMBER: Readonly<Record<Db["kind"], string>> = {
   sqlite: "SELECT id FROM users WHERE account_id = $1 AND instr(teams_json, $2) > 0 LIMIT 1",
@@ -123,9 +125,9 @@ const PAGE_AFTER = `SELECT ${COLUMNS} FROM teams
   ORDER BY created_at DESC, id DESC LIMIT $2`;
 
 function toParams(team: Team): readonly SqlValue[] {
-  const { id, accountId, name, parentId, profileId, allowedModels, tierCeiling, createdAtMs } = team;
+  const { id, accountId, name, parentId, profileId, allowedModels, tierCeiling, requires, createdAtMs } = team;
   const models = allowedModels === null ? null : JSON.stringify(allowedModels);
-  return [id, accountId, name, parentId, profileId, models, tierCeiling, createdAtMs];
+  return [id, accountId, name, parentId, profileId, models, tierCeiling, createdAtMs, requiresText(requires)];
 }
 
 function toTeam(row: SqlRow): Team {
@@ -139,6 +141,7 @@ function toTeam(row: SqlRow): Team {
     profileId: text(row.profile_id),
     allowedModels: models === null ? null : (JSON.parse(models) as readonly string[]),
     tierCeiling: TIERS.find((tier) => tier === row.tier_ceiling) ?? null,
+    requires: readRequires(row.requires_json),
     createdAtMs: Number(row.created_at),
   };
 }

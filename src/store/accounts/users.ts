@@ -12,7 +12,7 @@ import {
   type UserRole,
   type UserStore,
 } from "../../core/people.ts";
-import { forUpdateSql } from "../dialect.ts";
+import { forUpdateSql, inListSql, listValue } from "../dialect.ts";
 import { newConditions } from "../requests/conditions.ts";
 import { BUMP_REVISION } from "./revision.ts";
 
@@ -32,7 +32,12 @@ export function createUserStore(db: Db): UserStore {
       const { sql, params } = peoplePage(`SELECT ${USER_COLUMNS} FROM users`, { page, only });
       return (await db.query(sql, params)).map(toUser);
     },
-    change: (id, grant, options) => db.transaction((tx) => change(db, tx, { id, grant, ...options })),
+    emailsOf: async (accountId, ids) => {
+      if (ids.length === 0) return new Map();
+      const rows = await db.query(emailsSql(db.kind), [accountId, listValue(db.kind, ids)]);
+      return new Map(rows.map(({ id, email }) => [String(id), String(email)]));
+    },
+    change: (id, grant, options) => db.transaction((tx) => changeUser(db, tx, { id, grant, ...options })),
     setPassword: async (id, passwordHash, keptSession) => {
       await db.batch([
         { sql: SET_PASSWORD, params: [passwordHash, id], expectRows: 1 },
@@ -40,34 +45,45 @@ export function createUserStore(db: Db): UserStore {
         { sql: "DELETE FROM sessions WHERE user_id = $1 AND hash <> $2", params: [id, keptSession] },
       ]);
     },
-    delete: (id, { atMs, keepsAdmin = false }) =>
-      db.transaction(async (tx) => {
-        const leaders = await lockLeaders(db, tx);
-        if (isLastWayBack(leaders, id)) return "last-operator";
-        if (keepsAdmin && isLastAdmin(leaders, id)) return "last-admin";
-        const deleted = await tx.query("DELETE FROM users WHERE id = $1 RETURNING id", [id]);
-        if (deleted.length === 0) return "missing";
-        await tx.query("DELETE FROM sessions WHERE user_id = $1", [id]);
-        await tx.query("DELETE FROM identities WHERE user_id = $1", [id]);
-        await tx.query(END_RESETS, [id]);
-        await tx.query(REVOKE_KEYS, [id, atMs, ""]);
-        await tx.query(BUMP_REVISION.sql);
-        return "deleted";
-      }),
+    delete: (id, options) => db.transaction((tx) => deleteUser(db, tx, { id, ...options })),
   };
 }
 
+interface UserRemoval extends ChangeOptions {
+  readonly id: string;
+}
+
+/** Deletes a user within a transaction. */
+export async function deleteUser(
+  db: Db,
+  tx: Queryable,
+  { id, atMs, keepsAdmin = false }: UserRemoval,
+): ReturnType<UserStore["delete"]> {
+  const leaders = await lockLeaders(db, tx);
+  if (isLastWayBack(leaders, id)) return "last-operator";
+  if (keepsAdmin && isLastAdmin(leaders, id)) return "last-admin";
+  const deleted = await tx.query("DELETE FROM users WHERE id = $1 RETURNING id", [id]);
+  if (deleted.length === 0) return "missing";
+  for (const table of ["sessions", "identities", "scim_users", "scim_members"]) {
+    await tx.query(`DELETE FROM ${table} WHERE user_id = $1`, [id]);
+  }
+  await tx.query(END_RESETS, [id]);
+  await tx.query(REVOKE_KEYS, [id, atMs, ""]);
+  await tx.query(BUMP_REVISION.sql);
+  return "deleted";
+}
+
 /** Locks operators and admins in one order: of two that delete or demote each other, only one may succeed. */
-async function lockLeaders(db: Db, tx: Queryable): Promise<readonly User[]> {
+export async function lockLeaders(db: Db, tx: Queryable): Promise<readonly User[]> {
   const where = "role = 'operator' OR account_role = 'admin'";
   const rows = await tx.query(`SELECT ${USER_COLUMNS} FROM users WHERE ${where} ORDER BY id${forUpdateSql(db.kind)}`);
   return rows.map(toUser);
 }
 
 /** True for an operator beside whom no other could sign in while identity providers are down. */
-function isLastWayBack(leaders: readonly User[], id: string): boolean {
+export function isLastWayBack(leaders: readonly User[], id: string): boolean {
   const operators = leaders.filter(({ role }) => role === "operator");
-  const others = operators.filter((user) => user.id !== id && hasPassword(user.passwordHash));
+  const others = operators.filter((user) => user.id !== id && isActive(user) && hasPassword(user.passwordHash));
   return others.length === 0 && operators.some((user) => user.id === id);
 }
 
@@ -76,16 +92,21 @@ function isLastAdmin(leaders: readonly User[], id: string): boolean {
   return found !== undefined && !leaders.some((user) => user.id !== id && isAdminOf(user, found.accountId));
 }
 
-function isAdminOf({ role, accountId }: User, account: string): boolean {
-  return role === "admin" && accountId === account;
+function isActive({ deactivatedAtMs }: User): boolean {
+  return deactivatedAtMs === null;
 }
 
-interface UserUpdate extends ChangeOptions {
+function isAdminOf(user: User, account: string): boolean {
+  return user.role === "admin" && user.accountId === account && isActive(user);
+}
+
+export interface UserUpdate extends ChangeOptions {
   readonly id: string;
   readonly grant: UserGrant;
 }
 
-async function change(db: Db, tx: Queryable, wanted: UserUpdate): Promise<User | null> {
+/** Changes a user within a transaction. */
+export async function changeUser(db: Db, tx: Queryable, wanted: UserUpdate): Promise<User | null> {
   const { id, grant, atMs, keepsAdmin = false } = wanted;
   const leaders = await lockLeaders(db, tx);
   const [row] = await tx.query(`SELECT ${USER_COLUMNS} FROM users WHERE id = $1${forUpdateSql(db.kind)}`, [id]);
@@ -114,6 +135,10 @@ async function change(db: Db, tx: Queryable, wanted: UserUpdate): Promise<User |
   return changed;
 }
 
+function emailsSql(kind: Db["kind"]): string {
+  return `SELECT id, email FROM users WHERE account_id = $1 AND ${inListSql(kind, "id", "$2")}`;
+}
+
 const CHANGE = "UPDATE users SET role = $2, account_role = $3, account_id = $4, teams_json = $5 WHERE id = $1";
 
 /** Older builds know the first column, and take everybody who is no operator for the admin of one account. */
@@ -132,7 +157,7 @@ export function toTeamIds(row: SqlRow): readonly string[] {
 }
 
 /** Keys in other accounts than the given one. */
-const REVOKE_KEYS = `UPDATE api_keys SET revoked_at = COALESCE(revoked_at, $2)
+const REVOKE_KEYS = `UPDATE api_keys SET revoked_at = COALESCE(revoked_at, $2), ended_with_member = 0
   WHERE member_id = $1 AND account_id <> $3`;
 
 interface PeoplePage {
@@ -164,15 +189,16 @@ export const END_RESETS = "DELETE FROM password_resets WHERE user_id = $1";
 
 /** Names the columns: a prepared statement with `*` fails when a newer version adds one. */
 export const USER_COLUMNS =
-  "id, email, role, account_id, password_hash, created_at, last_sign_in_at, account_role, teams_json";
+  "id, email, role, account_id, password_hash, created_at, last_sign_in_at, account_role, teams_json, deactivated_at";
 
-export const INSERT_USER = `INSERT INTO users (${USER_COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`;
+export const INSERT_USER = `INSERT INTO users (${USER_COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`;
 
 export function userParams(user: User): readonly SqlValue[] {
   const { id, email, accountId, passwordHash, createdAtMs, lastSignInAtMs } = user;
   const { role, account_role } = roleColumns(user.role);
   const teams = JSON.stringify(user.teamIds);
-  return [id, email, role, accountId, passwordHash, createdAtMs, lastSignInAtMs, account_role, teams];
+  const times = [createdAtMs, lastSignInAtMs];
+  return [id, email, role, accountId, passwordHash, ...times, account_role, teams, user.deactivatedAtMs];
 }
 
 export function toUser(row: SqlRow): User {
@@ -185,5 +211,6 @@ export function toUser(row: SqlRow): User {
     passwordHash: String(row.password_hash),
     createdAtMs: Number(row.created_at),
     lastSignInAtMs: row.last_sign_in_at == null ? null : Number(row.last_sign_in_at),
+    deactivatedAtMs: row.deactivated_at == null ? null : Number(row.deactivated_at),
   };
 }

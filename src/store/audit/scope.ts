@@ -19,6 +19,7 @@ export interface AuditScope {
 }
 
 const scopes = new AsyncLocalStorage<AuditScope>();
+let changes = 0;
 
 export function openScope(): AuditScope | null {
   const scope = scopes.getStore();
@@ -40,10 +41,14 @@ export function renew(scope: AuditScope): void {
 /** Runs a change. What it writes through `auditedDb` carries the note. */
 export async function inScope<T>(entry: AuditEntry, change: (scope: AuditScope) => Promise<T>): Promise<T> {
   const scope: AuditScope = { id: randomUUID(), entry, isNoted: false, isOpen: true };
+  changes += 1;
   try {
     return await scopes.run(scope, () => change(scope));
   } finally {
     scope.isOpen = false;
+    changes -= 1;
+    // Before Node 24, a storage in use makes every promise of the process call hooks.
+    if (changes === 0) scopes.disable();
   }
 }
 

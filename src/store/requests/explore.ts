@@ -88,6 +88,7 @@ const REQUESTS: Source = {
     user: "end_user",
     session: "session",
     team: "team_id",
+    member: "member_id",
     sessionState: "session_state",
   },
   sums: {

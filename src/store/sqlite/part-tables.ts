@@ -35,6 +35,10 @@ const COPIED = {
     conversations: { isNewer: "excluded.used_at > conversations.used_at" },
     conversation_items: "fixed",
     idempotent_answers: "fixed",
+    files: { isNewer: "files.state = 'writing'" },
+    file_parts: "fixed",
+    batches: { isNewer: "batches.ended_at IS NULL" },
+    batch_lines: { isNewer: "batch_lines.result IS NULL" },
   },
 } as const satisfies Readonly<Record<DbPart, Readonly<Record<string, Copying>>>>;
 

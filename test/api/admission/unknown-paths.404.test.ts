@@ -59,7 +59,7 @@ describe("a path", () => {
     ["/v1/routing/debg", "Did you mean /v1/routing/debug?"],
     ["/v1/response", "Did you mean /v1/responses?"],
     ["/api/chat", "use POST /v1/chat/completions"],
-    ["/v1/images/generations", "Images and audio are not served here."],
+    ["/v1/images/variations", "Of images, /v1/images/generations and /v1/images/edits are served here."],
     ["/v1/videos", "Videos are not served here."],
     ["/v1/interactions", "Of the Gemini API, these are served"],
     ["/v1/sessions", "GET /openapi.json lists the paths."],

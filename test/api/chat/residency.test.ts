@@ -129,3 +129,72 @@ test("a profile's rules hold for its key, and a request can only narrow them", a
   expect((await chat({ service_regions: ["us"] }, key)).status).toBe(400);
   expect((await chat({ model: "gamma", service_profile: "direct" }, key)).status).toBe(400);
 });
+
+async function make(path: string, body: object): Promise<{ readonly id: string; readonly key: string }> {
+  const made = await gateway.api("POST", path, body);
+  expect(made.status).toBe(201);
+  return (await made.json()) as { readonly id: string; readonly key: string };
+}
+
+test("what a key, its team, the team around it and the request require holds all at once", async () => {
+  const outer = await make("/api/teams", { name: "outer", requires: { regions: ["eu", "us"] } });
+  const team = await make("/api/teams", { name: "inner", parent: outer.id, requires: { excludedProviders: ["us"] } });
+  const { key, id } = await make("/api/keys", { name: "bound", team: team.id, requires: { zeroRetention: true } });
+  const calls = [fakes.us, fakes.anywhere].map((fake) => fake?.requests.length);
+  for (const extra of [{}, { service_regions: ["de"] }]) expect(textOf(await chat(extra, key))).toBe("from de");
+  expect((await chat({ service_excluded_providers: ["de"] }, key)).status).toBe(400);
+  expect((await post("/v1/embeddings", { model: "vectors", input: "hello" }, key)).status).not.toBe(400);
+  expect([fakes.us, fakes.anywhere].map((fake) => fake?.requests.length)).toEqual(calls);
+  const { body } = await post("/v1/routing/debug", { prompt: "Say ok" }, key);
+  expect(body.decision?.hostsLeftOut?.map(({ host, because }) => `${host}: ${because}`)).toEqual(
+    expect.arrayContaining([expect.stringMatching(/^us: /), expect.stringMatching(/^anywhere: /)]),
+  );
+  const rotated = await gateway.api("POST", `/api/keys/${id}/rotate`, { graceHours: 0 });
+  const next = (await rotated.json()) as { readonly key: string; readonly id: string };
+  expect(next).toMatchObject({ requires: { zeroRetention: true } });
+  await gateway.api("PATCH", `/api/teams/${team.id}`, { requires: null });
+  expect((await chat({ service_providers: ["us"] }, next.key)).status).toBe(400);
+  await gateway.api("PATCH", `/api/keys/${next.id}`, { requires: { zeroRetention: false } });
+  expect(textOf(await chat({ service_providers: ["us"] }, next.key))).toBe("from us");
+  expect((await chat({ service_providers: ["anywhere"] }, next.key)).status).toBe(400);
+});
+
+test.each([{ regions: "eu" }, { regions: [] }, { regions: ["e u"] }, { region: ["eu"] }])(
+  "a wrong requirement is refused: %j",
+  async (requires) => {
+    for (const path of ["/api/keys", "/api/teams"]) {
+      expect((await gateway.api("POST", path, { name: "odd", requires })).status).toBe(400);
+    }
+  },
+);
+
+test.each([
+  [{ only: ["DE", "broken"] }, "from de"],
+  [{ ignore: ["us/fp8", "de"] }, "from anywhere"],
+  [{ zdr: true }, "from de"],
+  [{ data_collection: "deny" }, "from de"],
+  [{ order: ["anywhere"], allow_fallbacks: false }, "from anywhere"],
+  [{ only: [], sort: "price", data_collection: "allow" }, "from us"],
+])("OpenRouter's rules are understood in every format: %j", async (provider, text) => {
+  const input = { model: "auto", provider };
+  const messages = [{ role: "user", content: "Say ok" }];
+  const [excluded] = ["us", "de", "anywhere"].filter((name) => text !== `from ${name}`);
+  expect(textOf(await chat({ provider }))).toBe(text);
+  for (const [path, body] of [
+    ["/v1/responses", { ...input, input: "Say ok" }],
+    ["/v1/messages", { ...input, max_tokens: 50, messages }],
+    ["/v1beta/models/auto:generateContent", { provider, contents: [{ role: "user", parts: [{ text: "Say ok" }] }] }],
+  ] as const) {
+    expect(JSON.stringify((await post(path, body)).body)).toContain(text);
+  }
+  expect((await chat({ provider, service_providers: [excluded] })).status).toBe(text === "from us" ? 200 : 400);
+});
+
+test("OpenRouter's rules keep embeddings inside, and a wrong one is refused by name", async () => {
+  const ask = (provider: object) => post("/v1/embeddings", { model: "vectors", input: "hello", provider });
+  expect((await ask({ only: ["nobody"] })).status).toBe(400);
+  const { status, body } = await chat({ provider: { only: "de" } });
+  expect([status, body.error]).toEqual([400, expect.objectContaining({ param: "provider.only" })]);
+  const debug = await post("/v1/routing/debug", { prompt: "Say ok", provider: { ignore: ["us"] } });
+  expect(debug.body.decision?.hostsLeftOut?.map(({ host }) => host)).toEqual(["us", "us"]);
+});

@@ -124,7 +124,9 @@ it("shows one request with the same cost and the same saving in every view", asy
   expect((await get(`/api/overview?${only}`)).total).toMatchObject({ requests: 1, ...amounts });
   expect((await get(`/api/keys/${key.id}`)).last30Days).toMatchObject({ requests: 1, ...amounts });
   expect((await explore(`metric=cost&by=model&${only}`)).data[0]?.value).toBe(chargeUsd);
-  expect((await explore(`metric=saved&by=model&${only}`)).data[0]?.value).toBe(savedUsd);
+  const saved = await explore(`metric=saved&by=model&${only}`);
+  expect(saved.data[0]?.value).toBe(savedUsd);
+  expect(saved).toMatchObject({ baselineModel: expect.any(String), baselinePrice: { asOf: expect.any(String) } });
   expect((await explore(`metric=saved&by=user&${only}`)).data[0]?.value).toBe(savedUsd);
   expect(await get(`/api/sessions/${String(line.session)}`)).toMatchObject({ turns: 1, ...amounts });
   const charged = await first("/api/ledger?kind=charge&limit=1");

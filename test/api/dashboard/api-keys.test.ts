@@ -45,6 +45,7 @@ describe("a new key", () => {
       team: null,
       member: null,
       requestsPerMinute: null,
+      requires: null,
       spendLimitUsd: null,
       spendReset: "never",
       spentUsd: null,

@@ -70,6 +70,18 @@ describe("people", () => {
     await owner.call("DELETE", "/api/session");
     await expect(theirs.until("request")).rejects.toThrow("the stream ended");
   });
+
+  it("who may see less from now on are cut off", async () => {
+    for (const role of ["member", "billing"]) {
+      const email = `${role}@example.com`;
+      const viewer = await join(gateway, { email, role: "viewer", accountId: "default" });
+      const stream = await open(cookieOf(viewer));
+      await stream.until("ready");
+      const { user } = (await (await viewer.call("GET", "/api/session")).json()) as { user: { id: string } };
+      expect((await gateway.api("PATCH", `/api/users/${user.id}`, { role })).status).toBe(200);
+      await expect(stream.until("request")).rejects.toThrow("the stream ended");
+    }
+  });
 });
 
 it("the end of the process ends the stream, and does not wait for it", async () => {

@@ -59,6 +59,48 @@ async function useUp(key: Key): Promise<{ readonly count: number; readonly messa
   throw new Error("the limit never came");
 }
 
+describe("a key that is rotated", () => {
+  const rotate = async ({ id }: Key, graceHours: number): Promise<Key> => {
+    const answer = await bank.gateway.api("POST", `/api/keys/${id}/rotate`, { graceHours });
+    expect(answer.status).toBe(201);
+    return (await answer.json()) as Key;
+  };
+
+  it("goes on with what the old one spent, and a second time too", async () => {
+    const old = await create({ spendLimitUsd: LIMIT, spendReset: "monthly" });
+    const { count } = await useUp(old);
+    const next = await rotate(old, 0);
+    expect(next).toMatchObject({ spentUsd: usd(BigInt(count) * COST).replace(/0+$/, "") });
+    expect((await useUp(next)).count).toBe(0);
+    expect((await useUp(await rotate(next, 0))).count).toBe(0);
+  });
+
+  it("shares the limit with the old one during the grace period, also when it is reset", async () => {
+    const old = await create({ spendLimitUsd: LIMIT });
+    const next = await rotate(old, 1);
+    const { count } = await useUp(next);
+    expect((await useUp(old)).count).toBe(0);
+    expect((await bank.gateway.api("POST", `/api/keys/${next.id}/reset-spend`)).status).toBe(200);
+    await (await ask(old)).text();
+    expect((await useUp(next)).count).toBeLessThan(count);
+  });
+
+  it("stays in the budget of the key", async () => {
+    const old = await create({});
+    const next = await rotate(old, 0);
+    const wanted = { name: "key", scope: "key", amountUsd: "0", period: "day" };
+    for (const { id } of [old, next]) {
+      const made = await bank.gateway.api("POST", "/api/budgets", { ...wanted, value: id });
+      expect(made.status).toBe(201);
+      const budget = (await made.json()) as Key;
+      expect(budget).toMatchObject({ value: old.id });
+      await expectError(await ask(next), { status: 402, code: "budget_exceeded" });
+      await bank.gateway.api("DELETE", `/api/budgets/${budget.id}`);
+      expect((await ask(next)).status).toBe(200);
+    }
+  });
+});
+
 describe("a limit that resets", () => {
   it("is shown with what is spent of it, and when it resets", async () => {
     const key = await create({ spendLimitUsd: LIMIT, spendReset: "monthly" });

@@ -152,6 +152,7 @@ describe("users", () => {
       teams: [],
       createdAt: expect.any(String),
       lastSignInAt: expect.any(String),
+      deactivatedAt: null,
     });
   });
 

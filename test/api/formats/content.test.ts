@@ -115,13 +115,9 @@ describe("what a model did with tools of the Responses API in an earlier turn", 
   afterAll(() => every.close());
 
   const DID: readonly (readonly [string, readonly object[]])[] = [
-    ["shell_call", [{ type: "shell_call", call_id: "s", action: { commands: ["ls"] } }]],
-    ["shell_call_output", [{ type: "shell_call_output", call_id: "s", output: [{ stdout: "a.txt" }] }]],
-    ["local_shell_call", [{ type: "local_shell_call", call_id: "l", action: { type: "exec", command: ["ls"] } }]],
-    ["apply_patch_call", [{ type: "apply_patch_call", call_id: "p", operation: { type: "delete_file", path: "a" } }]],
-    ["apply_patch_call_output", [{ type: "apply_patch_call_output", call_id: "p", status: "completed" }]],
-    ["computer_call", [{ type: "computer_call", call_id: "c", action: { type: "screenshot" } }]],
-    ["computer_call_output", [{ type: "computer_call_output", call_id: "c", output: { type: "computer_screenshot" } }]],
+    ["code_interpreter_call", [{ type: "code_interpreter_call", id: "c", code: "1", outputs: [] }]],
+    ["image_generation_call", [{ type: "image_generation_call", id: "i", result: "aGk=" }]],
+    ["mcp_call", [{ type: "mcp_call", id: "m", name: "f", arguments: "{}", output: "1" }]],
   ];
   const asked = (items: readonly object[]) => ({
     model: "auto",

@@ -2,10 +2,10 @@
 // the log and the estimate say, for clients and providers of every format.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { askAs, type ClientName, lastService } from "../../support/gateway/every-client.ts";
+import { askAs, type ClientName, lastService, WAYS } from "../../support/gateway/every-client.ts";
 import { startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
 import { says as claudeSays, startFakeAnthropic } from "../../support/providers/fake-anthropic.ts";
-import { says as gemSays, startFakeGemini } from "../../support/providers/fake-gemini.ts";
+import { says as gemSays, startFakeGemini, streamsChunks } from "../../support/providers/fake-gemini.ts";
 import {
   answers,
   type Behaviour,
@@ -70,7 +70,12 @@ function reports(lab: Lab, tier: string | null): Behaviour {
   const tiered = tier === null ? {} : { service_tier: tier };
   switch (lab) {
     case "chat":
-      return answers("ok", { usage: counts, ...tiered });
+      return (exchange) => {
+        const whole = answers("ok", { usage: counts, ...tiered });
+        const last = { ...chunk("chat", {}, "stop"), usage: counts, ...tiered };
+        const isStream = exchange.request.body.stream === true;
+        return (isStream ? streams([chunk("chat", { content: "ok" }), last]) : whole)(exchange);
+      };
     case "pro":
       return responds("ok", {
         usage: { input_tokens: 1_000, output_tokens: 1_000, total_tokens: 2_000 },
@@ -126,10 +131,42 @@ describe.each(["chat", "pro", "gem"] as const)("a tier with a price at %s", (lab
   });
 
   it("is charged as the provider reports it, not as it was asked for", async () => {
-    labs[lab].on("*", reports(lab, null));
+    labs[lab].on("*", reports(lab, "default"));
     const { spent, service } = await ask({ model: lab, body: { service_tier: "priority" } });
     expect(spent).toBe(USUAL);
     expect(service).not.toHaveProperty("serviceTier");
+  });
+
+  it.each(WAYS)(
+    "is charged at the dearer one where the provider names none, for %s, stream %s",
+    async (client, isStream) => {
+      labs[lab].on("*", reports(lab, null));
+      for (const [tier, amount, charged] of [
+        ["priority", PRIORITY, "priority"],
+        ["flex", USUAL, "default"],
+      ] as const) {
+        const { spent, notes } = await ask({ client, model: lab, isStream, body: { service_tier: tier } });
+        expect(spent).toBe(amount);
+        const message = `The provider did not say at which service tier it answered. '${charged}' is charged, the dearer of the two.`;
+        expect(notes).toEqual([{ code: "service_tier_untold", message }]);
+      }
+    },
+  );
+
+  it.each(WAYS)("is told where the provider answers at another one, for %s, stream %s", async (client, isStream) => {
+    const told = async (tier: string | null, asked: string) => {
+      labs[lab].on("*", reports(lab, tier));
+      const { spent, notes } = await ask({ client, model: lab, isStream, body: { service_tier: asked } });
+      return [spent, notes];
+    };
+    const note = (served: string, asked: string) => ({
+      code: "service_tier_changed",
+      message: `The provider answered at the service tier '${served}' instead of '${asked}', and that tier is charged.`,
+    });
+    expect(await told("default", "priority")).toEqual([USUAL, [note("default", "priority")]]);
+    expect(await told("flex", "priority")).toEqual([FLEX, [note("flex", "priority")]]);
+    expect(await told("priority", "default")).toEqual([PRIORITY, [note("priority", "default")]]);
+    expect(await told("priority", "priority")).toEqual([PRIORITY, []]);
   });
 
   it("may be the usual one by name, or left to the provider", async () => {
@@ -142,6 +179,16 @@ describe.each(["chat", "pro", "gem"] as const)("a tier with a price at %s", (lab
       expect(notes).toEqual([]);
     }
   });
+});
+
+it("counts the tier that a Gemini stream names before its counts", async () => {
+  const part = (more: object) => ({ candidates: [{ content: { parts: [{ text: "ok" }] }, index: 0, ...more }] });
+  const counts = { promptTokenCount: 1_000, candidatesTokenCount: 1_000 };
+  const first = { ...part({}), usageMetadata: { trafficType: "ON_DEMAND_PRIORITY" } };
+  labs.gem.on("*", streamsChunks([first, { ...part({ finishReason: "STOP" }), usageMetadata: counts }]));
+  const asked = { model: "gem", isStream: true, body: { service_tier: "priority" } };
+  const { spent, service } = await ask(asked);
+  expect([spent, service.serviceTier]).toEqual([PRIORITY, "priority"]);
 });
 
 it("takes Gemini's field under both its names", async () => {
@@ -179,6 +226,7 @@ describe("a host without a price for the tier", () => {
     labs.chat.once("chat", fails(400, error));
     const { notes, service } = await ask({ model: "chat", body: { service_tier: "flex" } });
     expect(labs.chat.requests.map(({ body }) => (body as unknown as Json).service_tier)).toEqual(["flex", undefined]);
+    expect(notes).toHaveLength(1);
     expect(service).not.toHaveProperty("serviceTier");
     expect(notes).toContainEqual(expect.objectContaining({ message: expect.stringContaining("does not take it") }));
   });

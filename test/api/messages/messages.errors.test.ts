@@ -122,8 +122,6 @@ it("404 for a model that is not offered, and for a path that is not there", asyn
 
 describe("elsewhere, asked by an Anthropic client", () => {
   it.each([
-    [`${PATH}/batches`, "POST /v1/messages"],
-    [`${PATH}/batches/msgbatch_1/results`, "POST /v1/messages"],
     ["/v1/files", "as base64"],
     ["/v1/files/file_1/content", "as base64"],
     ["/v1/skills?beta=true", "/openapi.json"],

@@ -204,8 +204,7 @@ function bodyProblem(given: string | null, text: string, content: object | undef
   const type = given?.split(";")[0] ?? "none";
   const schema = mediaOf(content, type);
   if (schema === null) return `content type ${type} is not documented`;
-  const values =
-    type === "application/json" ? [JSON.parse(text)] : type === "text/event-stream" ? eventsIn(text) : [text];
+  const values = /[+/]json$/.test(type) ? [JSON.parse(text)] : type === "text/event-stream" ? eventsIn(text) : [text];
   const problems = values.flatMap((value) => problemsOf(schema, value));
   return problems.length === 0 ? null : `the body breaks its schema: ${JSON.stringify(problems.slice(0, 3))} ${text}`;
 }

@@ -83,6 +83,7 @@ const BODIES: Readonly<Record<string, () => Promise<readonly [method: string, pa
   NewProfile: async () => ["POST", "/api/profiles", { name: "p" }],
   NewTeam: async () => ["POST", "/api/teams", { name: "t" }],
   TeamChange: async () => ["PATCH", `/api/teams/${await newTeam()}`, { name: "t" }],
+  NewScimToken: async () => ["POST", "/api/scim-tokens", { name: "Okta" }],
   UserChange: async () => ["PATCH", "/api/users/nobody", { teams: [] }],
   NewAlertTarget: async () => ["POST", "/api/alerts", ALERT_TARGET],
   AlertTargetChange: async () => ["PATCH", `/api/alerts/${alertTarget}`, { name: "On call" }],
@@ -225,6 +226,7 @@ async function callTheRest(): Promise<void> {
     "alerts/events",
     "sign-in",
     "users",
+    "scim-tokens",
     "invitations",
     "settings",
   ])
@@ -299,6 +301,8 @@ async function changeConfiguration(call: Call): Promise<void> {
   await call("POST", "/api/models", { id: "m", provider: "groq", price, context: 8_000, maxOutput: 4_000 });
   await call("PATCH", "/api/models/m", { context: 9_000 });
   await call("PATCH", "/api/settings", { options: { "logging.retentionDays": 7 } });
+  await call("GET", "/api/settings/history");
+  await call("POST", "/api/settings/history/0/rollback");
   await call("GET", "/api/versions");
   await call("GET", "/api/versions/1");
   await call("DELETE", "/api/models/m");

@@ -13,13 +13,14 @@ const folder = mkdtempSync(join(tmpdir(), "switchyard-docs-"));
 const files = {
   "index.html": "<title>Home</title>",
   "404.html": "<title>Not found</title>",
-  "guides/cursor.html": "<title>Cursor</title>",
   "guides/cursor.md": "# Cursor",
   "dashboard/index.html": "<title>Tour</title>",
   "assets/app.1a2b3c4d.js": "1;",
   "assets/chunks/@index.5e6f7a8b.js": "2;",
   ".stamp.json": "{}",
 };
+/** Large files, which lie there compressed only. */
+const packed = { "guides/cursor.html": "<title>Cursor</title>", "assets/large.3c4d5e6f.js": "3;" };
 let built: FastifyInstance;
 let unbuilt: FastifyInstance;
 
@@ -28,7 +29,7 @@ beforeAll(async () => {
     mkdirSync(join(folder, "docs", path, ".."), { recursive: true });
     writeFileSync(join(folder, "docs", path), text);
   }
-  writeFileSync(join(folder, "docs/guides/cursor.html.gz"), gzipSync(files["guides/cursor.html"]));
+  for (const [path, text] of Object.entries(packed)) writeFileSync(join(folder, "docs", `${path}.gz`), gzipSync(text));
   writeFileSync(join(folder, "secret.html"), "hidden words");
   built = await serverOf(join(folder, "docs"));
   unbuilt = await serverOf(join(folder, "none"));
@@ -55,8 +56,6 @@ test.each(["/docs", "/docs?a=1", "//docs"])("%s leads to the address that the pa
 test.each([
   ["/docs/", "Home"],
   ["/docs/?a=1", "Home"],
-  ["/docs/guides/cursor", "Cursor"],
-  ["/docs/guides/cursor.html", "Cursor"],
   ["/docs/dashboard/", "Tour"],
 ])("%s is a page, validated each time", async (url, title) => {
   const answer = await built.inject({ url });
@@ -68,17 +67,30 @@ test.each([
 });
 
 test("a page is sent as it was compressed, and its source as Markdown", async () => {
-  const packed = await built.inject({ url: "/docs/guides/cursor", headers: { "accept-encoding": "gzip" } });
-  expect(packed.headers).toMatchObject({ "content-encoding": "gzip", "content-type": "text/html; charset=utf-8" });
+  const page = await built.inject({ url: "/docs/guides/cursor", headers: { "accept-encoding": "gzip" } });
+  expect(page.headers).toMatchObject({ "content-encoding": "gzip", "content-type": "text/html; charset=utf-8" });
   const source = await built.inject({ url: "/docs/guides/cursor.md" });
   expect([source.headers["content-type"], source.body]).toEqual(["text/markdown; charset=utf-8", "# Cursor"]);
 });
 
-test.each(["assets/app.1a2b3c4d.js", "assets/chunks/@index.5e6f7a8b.js"])("%s is cached for ever", async (path) => {
-  const answer = await built.inject({ url: `/docs/${path}` });
-  expect(answer.headers["cache-control"]).toBe("public, max-age=31536000, immutable");
-  expect(answer.headers["content-type"]).toMatch(/javascript/);
-});
+test.each(["/docs/guides/cursor", "/docs/guides/cursor.html"])(
+  "%s is unpacked for a client without gzip",
+  async (url) => {
+    const answer = await built.inject({ url });
+    expect([answer.statusCode, answer.body]).toEqual([200, packed["guides/cursor.html"]]);
+    expect(answer.headers).toMatchObject({ "content-type": "text/html; charset=utf-8", "cache-control": "no-cache" });
+    expect(answer.headers).not.toHaveProperty("content-encoding");
+  },
+);
+
+test.each(["assets/app.1a2b3c4d.js", "assets/large.3c4d5e6f.js", "assets/chunks/@index.5e6f7a8b.js"])(
+  "%s is cached for ever",
+  async (path) => {
+    const answer = await built.inject({ url: `/docs/${path}` });
+    expect(answer.headers["cache-control"]).toBe("public, max-age=31536000, immutable");
+    expect(answer.headers["content-type"]).toMatch(/javascript/);
+  },
+);
 
 test.each([
   "/docs/nowhere",

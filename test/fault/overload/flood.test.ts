@@ -46,7 +46,7 @@ describe("admission, when no request finishes", () => {
     metrics = createMetrics();
     const log = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
     const pressure = { reason: () => null, close: () => undefined };
-    const semaphores = openSemaphores(loaded.settings.limits, null);
+    const semaphores = openSemaphores(() => loaded.settings.limits, null);
     const context = {
       settings: loaded.settings,
       formats: SHIPPED_FORMATS,

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { ensureBuild } from "../../../scripts/setup.mjs";
 import { labYaml } from "../../support/gateway/gateway.ts";
 import { type GatewayProcess, startGatewayProcess } from "../../support/gateway/gateway-process.ts";
+import { tokenIn } from "../../support/gateway/signed-in.ts";
 import { askFresh, PATIENTLY, startWorkers } from "../../support/gateway/workers.ts";
 import { answers, type FakeProvider, hangs, startFakeProvider } from "../../support/providers/fake-provider.ts";
 import { decimal } from "../../support/stores/money.ts";
@@ -58,7 +59,8 @@ async function standings(
 ): Promise<readonly { name: string; limit: bigint; spent: bigint; held: bigint }[]> {
   const { data } = (await (await gateway.api("GET", "/api/budgets")).json()) as { data: readonly Listed[] };
   return data.map(({ name, amountUsd, standing, values }) => {
-    const one = standing ?? values.find(({ value }) => value === "ada");
+    // One value of each: all requests have the same end user and the same member.
+    const one = standing ?? values[0];
     const held = decimal(one?.reservedUsd ?? "0", 9);
     return { name, limit: decimal(amountUsd, 9), spent: decimal(one?.spentUsd ?? "0", 9), held };
   });
@@ -78,14 +80,32 @@ function usd(nano: bigint): string {
   return `${nano / 1_000_000_000n}.${String(nano % 1_000_000_000n).padStart(9, "0")}`;
 }
 
-/** Three budgets that hold for the same requests: none covers all of them. */
-async function setBudgets(gateway: Api, cost: bigint): Promise<void> {
+async function made<Answer>(gateway: Api, path: string, body: object): Promise<Answer> {
+  const answer = await gateway.api("POST", path, body);
+  expect(answer.status).toBe(201);
+  return (await answer.json()) as Answer;
+}
+
+/** Five budgets that hold for the requests of one member's key in a team inside another: none covers all of them. */
+async function setBudgets(gateway: GatewayProcess, cost: bigint): Promise<string> {
+  const department = await made<{ id: string }>(gateway, "/api/teams", { name: "department" });
+  const team = await made<{ id: string }>(gateway, "/api/teams", { name: "search", parent: department.id });
+  const invited = { email: "ada@example.com", role: "member", teams: [team.id] };
+  const { link } = await made<{ link: string }>(gateway, "/api/invitations", invited);
+  const token = tokenIn(link);
+  await made(gateway, "/api/invitations/accept", { token, password: "violet anchor teapot 42" });
+  const { data } = (await (await gateway.api("GET", "/api/users")).json()) as { data: readonly { id: string }[] };
+  const owner = { name: "ada", team: team.id, member: data[0]?.id };
+  const { key } = await made<{ key: string }>(gateway, "/api/keys", owner);
   const scopes = [
     { name: "all", scope: "account", amountUsd: usd(cost * 700n), period: "month" },
-    { name: "person", scope: "endUser", amountUsd: usd(cost * 400n), period: "day", rolling: true },
+    { name: "person", scope: "endUser", amountUsd: usd(cost * 450n), period: "day", rolling: true },
     { name: "model", scope: "model", value: "alpha", amountUsd: usd(cost * 550n), period: "week" },
+    { name: "department", scope: "team", value: department.id, amountUsd: usd(cost * 400n), period: "month" },
+    { name: "member", scope: "member", amountUsd: usd(cost * 500n), period: "month" },
   ];
-  for (const body of scopes) expect((await gateway.api("POST", "/api/budgets", body)).status).toBe(201);
+  for (const body of scopes) await made(gateway, "/api/budgets", body);
+  return key;
 }
 
 /** So many requests are under way at once until all were sent. Returns how many were answered. */
@@ -104,8 +124,10 @@ async function race(gateways: readonly GatewayProcess[], key: string): Promise<n
   return answered;
 }
 
+const NONE_HELD = Array.from({ length: 5 }, () => 0n);
+
 async function expectExact(gateway: GatewayProcess, answered: number, cost: bigint): Promise<void> {
-  await expect.poll(async () => (await standings(gateway)).map(({ held }) => held), PATIENTLY).toEqual([0n, 0n, 0n]);
+  await expect.poll(async () => (await standings(gateway)).map(({ held }) => held), PATIENTLY).toEqual(NONE_HELD);
   for (const { name, spent, limit } of await standings(gateway)) {
     expect({ name, spent }).toEqual({ name, spent: cost * BigInt(answered) });
     expect(spent).toBeLessThanOrEqual(limit);
@@ -117,13 +139,12 @@ async function expectExact(gateway: GatewayProcess, answered: number, cost: bigi
   expect(verdict.problems).toEqual([]);
 }
 
-test("1,000 racing requests over workers stay within three budgets", async () => {
+test("1,000 racing requests over workers stay within five budgets", async () => {
   const gateway = await startWorkers({ folder: newFolder(), env: UNLIMITED });
   try {
     await fund(gateway);
-    const key = gateway.firstKey ?? "";
-    const cost = await costOf(gateway, key);
-    await setBudgets(gateway, cost);
+    const cost = await costOf(gateway, gateway.firstKey ?? "");
+    const key = await setBudgets(gateway, cost);
     await expect.poll(async () => (await untilKnown(gateway, key)).length, PATIENTLY).toBeGreaterThan(0);
     await expectExact(gateway, await race([gateway], key), cost);
   } finally {
@@ -131,7 +152,7 @@ test("1,000 racing requests over workers stay within three budgets", async () =>
   }
 });
 
-test("1,000 racing requests over two gateways on PostgreSQL stay within three budgets", async ({ skip }) => {
+test("1,000 racing requests over two gateways on PostgreSQL stay within five budgets", async ({ skip }) => {
   const database = await createTestDatabase();
   if (database === null) return skip("no PostgreSQL");
   const env = { ...UNLIMITED, DATABASE_URL: database.url };
@@ -139,10 +160,9 @@ test("1,000 racing requests over two gateways on PostgreSQL stay within three bu
   const second = await startGatewayProcess({ folder: newFolder(), env });
   try {
     await fund(first);
-    const key = first.firstKey ?? "";
-    const cost = await costOf(second, key);
-    await setBudgets(first, cost);
-    await expect.poll(async () => (await untilKnown(second, key)).length, PATIENTLY).toBe(2);
+    const cost = await costOf(second, first.firstKey ?? "");
+    const key = await setBudgets(first, cost);
+    await expect.poll(async () => (await untilKnown(second, key)).length, PATIENTLY).toBe(4);
     await expectExact(first, await race([first, second], key), cost);
   } finally {
     await Promise.all([first.stop(), second.stop()]);
@@ -150,13 +170,12 @@ test("1,000 racing requests over two gateways on PostgreSQL stay within three bu
   }
 });
 
-test("a kill between hold and settlement leaves nothing reserved in three scopes, and what was spent stays", async () => {
+test("a kill between hold and settlement leaves nothing reserved in five scopes, and what was spent stays", async () => {
   const folder = newFolder();
   const first = await startGatewayProcess({ folder });
   await fund(first);
-  const key = first.firstKey ?? "";
-  const cost = await costOf(first, key);
-  await setBudgets(first, cost);
+  const cost = await costOf(first, first.firstKey ?? "");
+  const key = await setBudgets(first, cost);
   for (let round = 0; round < 5; round += 1) expect((await askFresh(first, { key, body: BODY })).status).toBe(200);
   provider.on("alpha", hangs);
   const received = provider.nextRequest();
@@ -177,7 +196,7 @@ test("a kill between hold and settlement leaves nothing reserved in three scopes
 
 async function expectSpent(gateway: GatewayProcess, spent: bigint): Promise<void> {
   const shown = async () => (await standings(gateway)).map((one) => [one.spent, one.held]);
-  await expect.poll(shown, PATIENTLY).toEqual([spent, spent, spent].map((amount) => [amount, 0n]));
+  await expect.poll(shown, PATIENTLY).toEqual(NONE_HELD.map(() => [spent, 0n]));
   const verdict = (await (await gateway.api("GET", "/api/ledger/verify")).json()) as { problems: readonly string[] };
   expect(verdict.problems).toEqual([]);
 }

@@ -38,7 +38,8 @@ if (cluster.isWorker) {
   };
   const onLost = () => undefined;
   const onHung = () => void seen.push("hung");
-  const options = { count: 2, program: process.argv[1], args: [], log, onStart, onEnd, onHung, onLost, hungMs: 10_000 };
+  const onSpare = () => undefined;
+  const options = { crew: { least: 2, most: 2 }, onSpare, program: process.argv[1], args: [], log, onStart, onEnd, onHung, onLost, hungMs: 10_000 };
   const supervisor = createSupervisor(options);
   const files = [];
   const takeAll = () => {

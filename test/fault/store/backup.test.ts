@@ -125,6 +125,10 @@ describe.each(STORES)("%s", (_, makeStore) => {
     const again = await serve(store.url, null);
     const verdict = await (await again.api("GET", "/api/ledger/verify")).json();
     expect(verdict).toMatchObject({ ok: true, transactions, problems: [] });
+    const restores = (await (await again.api("GET", "/api/audit?action=restore")).json()) as {
+      data: readonly unknown[];
+    };
+    expect(restores.data).toMatchObject([{ action: "restore", actor: { kind: "command_line" }, outcome: "done" }]);
     const logged = (await (await again.api("GET", "/api/requests?limit=100")).json()) as { data: readonly unknown[] };
     expect(logged.data).toHaveLength(rows.requests ?? 0);
     // On PostgreSQL another process could have taken them, so they stay for a minute.

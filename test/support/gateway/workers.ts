@@ -29,7 +29,7 @@ export async function startWorkers({ folder, env = {} }: ProcessOptions): Promis
     );
   const untilStarted = (count: number): Promise<void> =>
     vi.waitFor(() => expect(workers().length).toBeGreaterThanOrEqual(count), PATIENTLY);
-  await untilStarted(Number(env.SWITCHYARD_WORKERS ?? 2));
+  await untilStarted(Number.parseInt(env.SWITCHYARD_WORKERS ?? "2", 10));
   return { ...gateway, workers, untilStarted };
 }
 

@@ -22,6 +22,7 @@ export interface ReceivedRequest {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly raw: string;
+  readonly bytes: Buffer;
   readonly body: ReceivedBody;
   /** Resolves when the gateway has closed the connection or read everything. */
   readonly closed: Promise<{ readonly wasCut: boolean }>;
@@ -83,9 +84,10 @@ export async function startFakeProvider(otherwise: Behaviour = answers("ok")): P
   };
 }
 
-/** Named in the body, or in the path as Gemini has it. */
+/** Named in the body, or in the path as Gemini and Bedrock have it. */
 function modelOf({ body, path }: ReceivedRequest): string {
-  return String(body?.model ?? /\/models\/([^:?]+):/.exec(path)?.[1]);
+  const [, gemini, bedrock] = /\/models\/([^:?]+):|\/model\/([^/?]+)\//.exec(path) ?? [];
+  return String(body?.model ?? gemini ?? decodeURIComponent(bedrock ?? "undefined"));
 }
 
 /** Null when the connection broke before the whole request was here. */
@@ -96,11 +98,12 @@ async function receive(incoming: IncomingMessage, response: ServerResponse): Pro
   } catch {
     return null;
   }
-  const raw = Buffer.concat(chunks).toString("utf8");
+  const bytes = Buffer.concat(chunks);
+  const raw = bytes.toString("utf8");
   const closed = new Promise<{ wasCut: boolean }>((resolve) => {
     response.once("close", () => resolve({ wasCut: !response.writableFinished }));
   });
-  return { path: incoming.url ?? "", headers: incoming.headers, raw, body: parse(raw) as ReceivedBody, closed };
+  return { path: incoming.url ?? "", headers: incoming.headers, raw, bytes, body: parse(raw) as ReceivedBody, closed };
 }
 
 function parse(raw: string): unknown {

@@ -205,7 +205,7 @@ async function readBalance(gateway: TestGateway): Promise<Balance> {
   };
 }
 
-async function expectRest(gateway: TestGateway): Promise<void> {
+export async function expectRest(gateway: TestGateway): Promise<void> {
   const heldUsd = async (): Promise<unknown> =>
     ((await (await gateway.api("GET", "/api/credits")).json()) as { heldUsd: string }).heldUsd;
   // A client that left hears nothing of its settlement, so there is nothing to await but the ledger itself.

@@ -38,7 +38,7 @@ describe("verify", () => {
     const { keys, state } = createService();
     const { key, text } = await keys.create(wanted);
     const reads = state.revisionReads;
-    expect(await keys.verify(text)).toEqual({ state: "ok", key, profile: null, bounds: [] });
+    expect(await keys.verify(text)).toEqual({ state: "ok", key, profile: null, teams: [] });
     expect(state.revisionReads).toBe(reads);
   });
 

@@ -111,6 +111,7 @@ const ADA: User = {
   passwordHash: "",
   createdAtMs: 0,
   lastSignInAtMs: null,
+  deactivatedAtMs: null,
 };
 
 describe("signing in", () => {

@@ -31,7 +31,7 @@ function account(given: Partial<AccountFacts> = {}): AccountFacts {
 }
 
 function judged(given: Partial<AccountFacts>, rules = RULES): readonly string[] {
-  return createAccountJudge(rules)
+  return createAccountJudge(() => rules)
     .judge([account(given)], NOW_MS)
     .map(sentenceOf);
 }
@@ -71,7 +71,7 @@ it("an hour far above the average of the week is a spike", () => {
 });
 
 it("rates count what was added since the first look of the last ten minutes, over the hour as well", () => {
-  const judge = createAccountJudge(RULES);
+  const judge = createAccountJudge(() => RULES);
   const before = new Map([[THIS_HOUR - HOUR_MS, hour({ requests: 1_000, failures: 500 })]]);
   const startMs = THIS_HOUR - MINUTE_MS;
   expect(judge.judge([account({ hours: before })], startMs)).toEqual([]);
@@ -88,7 +88,7 @@ it("rates count what was added since the first look of the last ten minutes, ove
 });
 
 it("few requests say nothing about a rate", () => {
-  const judge = createAccountJudge(RULES);
+  const judge = createAccountJudge(() => RULES);
   judge.judge([account()], NOW_MS - MINUTE_MS);
   const hours = new Map([[THIS_HOUR, hour({ requests: 19, failures: 19 })]]);
   expect(judge.judge([account({ hours })], NOW_MS)).toEqual([]);
@@ -96,7 +96,7 @@ it("few requests say nothing about a rate", () => {
 
 it("a rule with 0 is off", () => {
   const hours = new Map([[THIS_HOUR, hour({ requests: 100, failures: 100, fallbacks: 100, charge: 90n * USD })]]);
-  const judge = createAccountJudge(OFF);
+  const judge = createAccountJudge(() => OFF);
   judge.judge([account()], NOW_MS - MINUTE_MS);
   expect(judge.judge([account({ hours, available: 0n, weekCharge: 1n })], NOW_MS)).toEqual([]);
 });

@@ -79,8 +79,17 @@ it("addresses of private networks are refused, by number and by name", async () 
   const byName = receiver.url.replace("127.0.0.1", "localhost");
   const named = await call({ allowsPrivate: false, lookup: guardedLookup(false) }, byName);
   expect(named).toMatchObject({ isTaken: false, status: null });
-  expect(named.answer).toContain("private network");
+  expect(named.answer).toBe("localhost leads to …, an address of a private network");
   expect(receiver.received).toEqual([]);
+});
+
+it("no error tells an address of the network", async () => {
+  const { url } = receiver;
+  await receiver.stop();
+  const named = await call({}, url.replace("127.0.0.1", "localhost"));
+  expect(named).toMatchObject({ isTaken: false, status: null, answer: expect.stringContaining("ECONNREFUSED") });
+  expect(named.answer).not.toMatch(/127\.0\.0\.1|::1/);
+  expect((await call({}, url)).answer).not.toContain("127.0.0.1");
 });
 
 it.each([

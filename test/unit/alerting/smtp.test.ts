@@ -15,6 +15,7 @@ const USER = { user: "mailer", password: "pässword" };
 
 interface Terms {
   readonly isTls?: boolean;
+  readonly allowsPlain?: boolean;
   readonly user?: string | null;
   readonly password?: string | null;
   readonly timeoutMs?: number;
@@ -25,11 +26,18 @@ interface Terms {
 async function send(options: MailServerOptions, terms: Terms = {}) {
   const server = await startMailServer({ certificate: CERTIFICATE, ...options });
   onTestFinished(() => server.stop());
-  const { isTls = false, user = null, password = null, timeoutMs = 10_000, isTrusted = true, mail } = terms;
+  const { isTls = false, allowsPlain = true, user = null, password = null } = terms;
+  const { timeoutMs = 10_000, isTrusted = true, mail } = terms;
   const receipt = await sendMail(
     { ...MAIL, ...mail },
     {
-      server: { ...{ host: "localhost", port: server.port, from: "gateway@example.com" }, isTls, user, password },
+      server: {
+        ...{ host: "localhost", port: server.port, from: "gateway@example.com" },
+        isTls,
+        allowsPlain,
+        user,
+        password,
+      },
       ...{ lookup: guardedLookup(true), timeoutMs },
       ...(isTrusted && { ca: CERTIFICATE.cert }),
     },
@@ -80,6 +88,14 @@ it("never sends a password without TLS", async () => {
   expect(commands.filter((line) => line.startsWith("AUTH"))).toEqual([]);
 });
 
+it("sends nothing where STARTTLS is missing, unless the configuration allows that", async () => {
+  const { receipt, mails, commands } = await send({}, { allowsPlain: false });
+  expect(receipt).toMatchObject({ isTaken: false, isFinal: false, answer: expect.stringContaining("smtp-plain://") });
+  expect(mails).toEqual([]);
+  expect(commands.filter((line) => !line.startsWith("EHLO"))).toEqual([]);
+  expect((await send({ hasStartTls: true }, { allowsPlain: false })).receipt).toMatchObject({ isTaken: true });
+});
+
 it.each([{ hasStartTls: true }, { isTls: true }])("refuses a certificate that is not trusted: %o", async (options) => {
   const { receipt, mails } = await send(options, { isTls: "isTls" in options, isTrusted: false });
   expect(receipt).toMatchObject({ isTaken: false, status: null });
@@ -90,6 +106,10 @@ it.each([{ hasStartTls: true }, { isTls: true }])("refuses a certificate that is
 it.each([
   [{ RCPT: "550 no such mailbox" }, { status: 550, isFinal: true, answer: "no such mailbox" }],
   [{ RCPT: "450-busy\r\n450 try later" }, { status: 450, isFinal: false, answer: "busy\ntry later" }],
+  [
+    { MAIL: "450 [10.1.2.3] and fd00::12 are busy, 12:30 mx.example.com." },
+    { answer: "[…] and … are busy, 12:30 mx.example.com." },
+  ],
   [{ MAIL: "421 closing" }, { status: 421, isFinal: false }],
   [{ ".": "552 too large" }, { status: 552, isFinal: false }],
   [{ greeting: "554 go away" }, { status: 554, isFinal: false }],

@@ -62,15 +62,13 @@ it("a provider that left the catalogue is not told of", () => {
 function lookAtPrices(check: PriceCheck, priceCheck = "daily") {
   const { catalog } = makeHealth();
   const source = priceSource({
-    settings: {
-      prices: {
-        priceCheck,
-        priceMaxChangePercent: 200,
-        priceListUrl: "off",
-        genaiPricesUrl: "off",
-        openrouterPricesUrl: "off",
-      },
-    },
+    prices: () => ({
+      priceCheck,
+      priceMaxChangePercent: 200,
+      priceListUrl: "off",
+      genaiPricesUrl: "off",
+      openrouterPricesUrl: "off",
+    }),
     current: () => ({ catalog }),
     versions: { locks: [] },
     priceChecks: { read: async () => check },

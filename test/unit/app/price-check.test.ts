@@ -25,10 +25,10 @@ const EMPTY = { vendors: [], rows: [], refused: [], lost: [] };
 type Terms = Partial<Record<"priceCheck" | "priceCheckHours" | "transport", unknown>>;
 
 /** As the database does it. */
-function memoryStore(): PriceCheckStore {
+function memoryStore(last: { atMs: number }): PriceCheckStore {
   let nextMs = 0;
   return {
-    read: async () => NO_CHECK,
+    read: async () => ({ ...NO_CHECK, ...last }),
     write: async () => undefined,
     async claim(nowMs, untilMs) {
       if (nextMs > nowMs) return false;
@@ -40,23 +40,24 @@ function memoryStore(): PriceCheckStore {
 
 /** Processes that share a database. */
 function startProcesses(count: number, terms: Terms = {}) {
-  const { transport = "network", ...more } = terms;
+  const { transport = "network" } = terms;
   const model = makeModel({ priceSource: "LiteLLM", priceAsOf: "2026-11-17" });
   const provider = makeProvider(transport === "network" ? {} : { transport: "sandbox" });
   const catalog = makeCatalog({ chains: { LIGHT: [model] }, providers: [provider] });
-  const checks = memoryStore();
+  const last = { atMs: 0 };
+  const checks = memoryStore(last);
   const claim = vi.spyOn(checks, "claim");
   const warn = vi.fn();
   const urls = { priceListUrl: "off", genaiPricesUrl: "off", openrouterPricesUrl: "off" };
-  const prices = { priceCheck: "daily", priceCheckHours: 24, ...urls, ...more };
-  const context = { settings: { prices }, checks, current: () => ({ catalog }), log: { warn }, now: Date.now };
+  const prices = () => ({ priceCheck: "daily", priceCheckHours: 24, ...urls, ...terms });
+  const context = { prices, checks, current: () => ({ catalog }), log: { warn }, now: Date.now };
   const processes = Array.from({ length: count }, () =>
     startPriceCheck(context as unknown as Parameters<typeof startPriceCheck>[0]),
   );
   onTestFinished(() => {
     for (const each of processes) each.close();
   });
-  return { processes, claim, warn };
+  return { processes, claim, warn, last };
 }
 
 /** Lets a minute pass, and what the processes do then. */
@@ -73,6 +74,24 @@ test("one of two processes checks within a minute of its start, and again after 
   await minute();
   expect(checked).toHaveBeenCalledTimes(1);
   vi.setSystemTime(NOW_MS + 25 * HOUR_MS);
+  await minute();
+  expect(checked).toHaveBeenCalledTimes(2);
+});
+
+test("checks that are switched on while the process runs begin, and a shorter interval counts", async () => {
+  const terms: Terms = { priceCheck: "off" };
+  const { last } = startProcesses(1, terms);
+  await minute();
+  expect(checked).not.toHaveBeenCalled();
+  terms.priceCheck = "daily";
+  await minute();
+  expect(checked).toHaveBeenCalledTimes(1);
+  last.atMs = NOW_MS;
+  vi.setSystemTime(NOW_MS + 2 * HOUR_MS);
+  await minute();
+  expect(checked).toHaveBeenCalledTimes(1);
+  terms.priceCheckHours = 1;
+  vi.setSystemTime(NOW_MS + 3 * HOUR_MS);
   await minute();
   expect(checked).toHaveBeenCalledTimes(2);
 });

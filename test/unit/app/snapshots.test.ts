@@ -17,6 +17,7 @@ const routing = {
   marksCaches: false,
   sendsCacheKeys: false,
 };
+const limits = { endUserHeaders: [] };
 const opened: Snapshots[] = [];
 
 const logging = { logLevel: "silent", logContent: false, retentionDays: 30, auditRetentionDays: 365 } as const;
@@ -38,14 +39,14 @@ function make(
   const openCalls = createOpenCalls();
   const health = { watch: vi.fn() };
   const snapshots = createSnapshots(
-    { catalog, routing, logging },
+    { catalog, routing, logging, limits },
     {
       formats: createFormats(),
       onStale: () => undefined,
       onRetirement,
       openHealth: () => health as unknown as Health,
       openCalls,
-      services: { now } as Omit<Services, "catalog" | "registry" | "routing" | "logging" | "health">,
+      services: { now } as Omit<Services, "catalog" | "registry" | "routing" | "logging" | "endUserHeaders" | "health">,
     },
   );
   opened.push(snapshots);
@@ -59,6 +60,7 @@ test("a request keeps its snapshot, and providers that did not change keep their
     catalog: catalogOf({ id: "one" }, { id: "two", apiKey: "other" }, { id: "three" }),
     routing,
     logging,
+    limits,
   });
   const after = snapshots.current();
   expect(before.registry.connection("two").provider.apiKey).toBe("secret");
@@ -74,7 +76,7 @@ test("connections are closed when the last request that may use them has ended, 
   const { registry } = snapshots.current();
   const kept = vi.spyOn(registry.connection("one").transport, "retire");
   const removed = vi.spyOn(registry.connection("two").transport, "retire");
-  snapshots.publish({ catalog: catalogOf({ id: "one" }), routing, logging });
+  snapshots.publish({ catalog: catalogOf({ id: "one" }), routing, logging, limits });
   await new Promise(setImmediate);
   expect(removed).not.toHaveBeenCalled();
   done();
@@ -102,7 +104,7 @@ test("a price changes by itself on its day, and a request that runs keeps the on
   expect(inputPrices(after).slice(0, 2)).toEqual([4_000_000, 4_000_000]);
   expect(after.registry).toBe(before.registry);
   expect(inputPrices(before).slice(0, 2)).toEqual([2_000_000, 2_000_000]);
-  snapshots.publish({ catalog, routing, logging });
+  snapshots.publish({ catalog, routing, logging, limits });
   expect(inputPrices(snapshots.current())[0]).toBe(4_000_000);
 });
 
@@ -119,7 +121,7 @@ test("a model of a chain is announced once before its last day and once after, a
   const lookAt = (time: string): readonly string[] => {
     nowMs = Date.parse(time);
     snapshots.current();
-    snapshots.publish({ catalog, routing, logging });
+    snapshots.publish({ catalog, routing, logging, limits });
     snapshots.current();
     return told.splice(0);
   };

@@ -2,6 +2,7 @@
 // messages on. And of a transaction that a worker does not end.
 
 import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Duplex, PassThrough } from "node:stream";
@@ -13,8 +14,10 @@ import { sharedWrongKeys } from "../../../src/app/people.ts";
 import { shareSpeeds } from "../../../src/app/speeds.ts";
 import {
   announceMemory,
+  createLoadReports,
   HOST_SPEEDS,
   openGauges,
+  openSemaphores,
   shareMetrics,
   WORKER_SERVICES,
   type WorkerSlot,
@@ -24,16 +27,19 @@ import { load } from "../../../src/config/load.ts";
 import { readMachine } from "../../../src/config/machine.ts";
 import type { Log } from "../../../src/core/log.ts";
 import type { Model } from "../../../src/core/model.ts";
+import { createSlotCounter, type Semaphore } from "../../../src/core/processes/semaphores.ts";
 import type { SessionTurn } from "../../../src/core/session.ts";
 import { StoreUnavailable } from "../../../src/core/store-errors.ts";
 import type { Snapshot } from "../../../src/gateway/services.ts";
 import { createTeller } from "../../../src/gateway/sessions/keeper.ts";
+import { InnerSocket } from "../../../src/http/exchange/inner-socket.ts";
 import { createSpeeds, type Speeds } from "../../../src/providers/speeds.ts";
 import { bulkInsert, integer } from "../../../src/store/dialect.ts";
 import { openThread, sqliteOver } from "../../../src/store/sqlite/sqlite.ts";
 import { channelOver, type ForwardedAnswer, type ForwardedCall } from "../../../src/store/sqlite/thread.ts";
 import { createMetrics, watchProcess } from "../../../src/telemetry/metrics.ts";
 import { workersFor } from "../../../src/workers/count.ts";
+import type { LoadReport } from "../../../src/workers/fill.ts";
 import { createLink, type OpenLink } from "../../../src/workers/link.ts";
 
 const LOG: Log = { debug() {}, info() {}, warn() {}, error() {} };
@@ -62,10 +68,38 @@ function twoWorkers(): readonly [WorkerSlot, WorkerSlot] {
     link: near,
     index,
     count: 2,
+    isFilled: false,
     isFirstStart: false,
   });
   return [placeOf(first, 0), placeOf(second, 1)];
 }
+
+test("a worker's load counts clients' connections, each once, and none inside the process", async () => {
+  const { near, far } = linked();
+  const counted: unknown[] = [];
+  far.serve(WORKER_SERVICES.load, async (told) => {
+    counted.push((told as LoadReport).connections);
+    return 0;
+  });
+  const slot = { link: near, index: 0, count: 1, isFilled: true, isFirstStart: false };
+  const reports = createLoadReports(
+    slot,
+    () => ({ inFlight: 100, connections: 100 }),
+    () => 0,
+  );
+  const server = createServer();
+  ends.push(reports.close, () => void server.close());
+  reports.watch(server);
+  const client = new PassThrough();
+  server.emit("connection", client);
+  server.emit("connection", client);
+  const origin = { remoteAddress: undefined, remotePort: undefined, encrypted: false, holder: null };
+  for (const socket of InnerSocket.pair(origin)) server.emit("connection", socket);
+  await vi.waitFor(() => expect(counted.at(-1)).toBe(1));
+  expect(counted).not.toContain(4);
+  client.destroy();
+  await vi.waitFor(() => expect(counted.at(-1)).toBe(0));
+});
 
 test("a breaker that opens in one worker is open in the other", async () => {
   const loaded = load({ flags: {}, env: {}, cwd: tmpdir() });
@@ -88,7 +122,7 @@ test("a breaker that opens in one worker is open in the other", async () => {
 
 test("the memory of the primary process counts in each worker", async () => {
   const { near, far } = linked();
-  const gauges = openGauges({ link: near, index: 0, count: 4, isFirstStart: false });
+  const gauges = openGauges({ link: near, index: 0, count: 4, isFilled: false, isFirstStart: false });
   const machineBytes = readMachine().memoryBytes;
   vi.spyOn(process.memoryUsage, "rss").mockReturnValue(0.2 * machineBytes);
   expect(gauges.memoryPercent()).toBeCloseTo(80);
@@ -101,7 +135,10 @@ test("an error that a worker tells the log about keeps its class, its cause and 
   const { near, far } = linked();
   const told: unknown[] = [];
   far.serve(WORKER_SERVICES.versionEvents, (event) => void told.push((event as { error: unknown }).error));
-  const tell = logVersionEvents({ log: LOG, worker: { link: near, index: 0, count: 2, isFirstStart: false } });
+  const tell = logVersionEvents({
+    log: LOG,
+    worker: { link: near, index: 0, count: 2, isFilled: false, isFirstStart: false },
+  });
   const error = new StoreUnavailable(new Error("no route to host"));
   tell({ kind: "reloadFailed", error });
   // What cannot cross is told as text.
@@ -172,7 +209,7 @@ test("a message about speeds counts once, by whichever way it comes", () => {
 });
 
 test("wrong keys that one worker sees count in the other", async () => {
-  const [one, other] = twoWorkers().map((worker) => sharedWrongKeys("wrong-key", 4, worker)) as [
+  const [one, other] = twoWorkers().map((worker) => sharedWrongKeys("wrong-key", () => 4, worker)) as [
     ReturnType<typeof sharedWrongKeys>,
     ReturnType<typeof sharedWrongKeys>,
   ];
@@ -298,17 +335,19 @@ describe("a transaction that a worker has begun", () => {
 const GB = 1024 ** 3;
 
 test.each([
-  ["auto", 1, 64, 1],
-  ["auto", 3, 64, 1],
-  ["auto", 4, 64, 4],
-  ["auto", 16, 64, 16],
-  ["auto", 64, 512, 16],
-  ["auto", 8, 4, 5],
-  ["auto", 8, 1.6, 1],
-  ["auto", 8, 0.5, 1],
-  [3, 1, 0.5, 3],
-] as const)("%s workers on %d cores with %d GB: %d", (wanted, cores, memory, count) => {
-  expect(workersFor(wanted, { cores, memoryBytes: memory * GB })).toBe(count);
+  ["auto", 1, 64, "1 to 1"],
+  ["auto", 3, 64, "1 to 1"],
+  ["auto", 4, 64, "4 to 4"],
+  ["auto", 16, 64, "16 to 16"],
+  ["auto", 64, 512, "16 to 16"],
+  ["auto", 8, 4, "5 to 5"],
+  ["auto", 8, 1.6, "1 to 1"],
+  ["auto", 8, 0.5, "1 to 1"],
+  ["2-8", 1, 0.5, "2 to 8"],
+  [3, 1, 0.5, "3 to 3"],
+] as const)("%s workers on %d cores with %d GB: %s", (wanted, cores, memory, crew) => {
+  const { least, most } = workersFor(wanted, { cores, memoryBytes: memory * GB });
+  expect(`${least} to ${most}`).toBe(crew);
 });
 
 test("on PostgreSQL, several gateways may share a machine", () => {
@@ -327,7 +366,7 @@ describe("a worker that hangs", () => {
     const { near, far, end } = linked();
     ends.push(end);
     serve(near);
-    return { link: far, index: 1, count: 2, isFirstStart: false };
+    return { link: far, index: 1, count: 2, isFilled: false, isFirstStart: false };
   }
 
   test("shows in the readiness of the others, which stay ready", async () => {
@@ -351,4 +390,22 @@ describe("a worker that hangs", () => {
     expect(await metrics.text()).toContain("\nswitchyard_workers_hung_total 1\n");
     metrics.close();
   });
+});
+
+test("with workers as needed, one may have its share and the common half of the slots, and no more", async () => {
+  const countSlots = createSlotCounter();
+  const slots = [0, 1].map((index) => {
+    const { near, far } = linked();
+    countSlots(far, new Promise(() => undefined));
+    return { link: near, index, count: 2, isFilled: true, isFirstStart: false };
+  });
+  const loaded = load({ flags: {}, env: { SWITCHYARD_IN_FLIGHT: "256" }, cwd: tmpdir() });
+  if (!loaded.ok) throw new Error("refused");
+  const [first, second] = slots.map((slot) => openSemaphores(() => loaded.settings.limits, slot).requests);
+  const taken = async (semaphore: Semaphore | undefined, count: number): Promise<number> => {
+    const all = await Promise.all(Array.from({ length: count }, () => semaphore?.acquire("")));
+    return all.filter((release) => typeof release === "function").length;
+  };
+  expect(await taken(first, 200)).toBe(64 + 128);
+  expect(await taken(second, 100)).toBe(64);
 });

@@ -36,7 +36,44 @@ function inputOf(changes: Partial<QuoteInput>): QuoteInput {
   };
 }
 
+test("a hold covers all rounds of a model that searches, with its fee for each request", () => {
+  const card: RateCard = {
+    input: 3_000_000,
+    output: 15_000_000,
+    cacheRead: null,
+    cacheWrite: null,
+    own: { request: 7_000_000_000 },
+  };
+  const search = { uses: 20, perRound: 8, bytes: 12_000, rate: 9_000_000_000 };
+  const fetch = { uses: 4, perRound: 3, bytes: 20_000, rate: 1_000_000_000 };
+  const ownSearches = { rounds: 3, search, fetch };
+  const input = inputOf({
+    models: [modelOf({ price: card })],
+    chat: chatOf({ ownSearches, maxOutputTokens: 4_000 }),
+  });
+  const [quote] = quoteChain(input);
+  const prompts = [0, 8, 16, 20].map(
+    (found, round) => 500 + found * 6_000 + Math.min(4, round * 3) * 10_000 + round * 4_000,
+  );
+  const buckets = { input: prompts.reduce((sum, tokens) => sum + tokens), cacheRead: 0, cacheWrite: 0, output: 16_000 };
+  const used = {
+    buckets,
+    ownSearches: { count: 20, rate: search.rate, rounds: 4, fetched: { count: 4, rate: fetch.rate } },
+  };
+  expect(quote?.amount).toBeGreaterThanOrEqual(costNano(buckets, priceOf(card, used), input.markupPpm));
+  expect(Number(quote?.amount)).toBeLessThan(1.6 * Number(costNano(buckets, priceOf(card, used), input.markupPpm)));
+});
+
 const rate = fc.integer({ min: 0, max: 150_000_000 });
+/** Uses of a tool of the gateway; null where it is not offered. */
+const uses = fc.option(
+  fc.record({
+    uses: fc.integer({ min: 1, max: 20 }),
+    perRound: fc.integer({ min: 1, max: 8 }),
+    bytes: fc.integer({ min: 1, max: 40_000 }),
+    rate,
+  }),
+);
 const own = fc.record(
   Object.fromEntries(
     (
@@ -50,7 +87,7 @@ const own = fc.record(
         "audioOutput",
       ] as const
     )
-      .concat(["imageOutput", "reasoning", "request", "search", "searchedPrompt"] as never)
+      .concat(["imageOutput", "reasoning", "request", "search", "searchedPrompt", "characters", "minute"] as never)
       .map((unit) => [unit, rate]),
   ),
   { requiredKeys: [] },
@@ -61,7 +98,11 @@ const plainPrice = fc.record({
   cacheRead: fc.option(fc.integer({ min: 0, max: 75_000_000 })),
   cacheWrite: fc.option(fc.integer({ min: 0, max: 150_000_000 })),
 });
-const rates = fc.tuple(plainPrice, own).map(([plain, units]) => ({ ...plain, own: units }));
+const KINDS = ["any", "low", "high", "1024x1024", "1536x1024", "1024x1024/low", "1536x1024/high"] as const;
+const images = fc.option(fc.dictionary(fc.constantFrom(...KINDS), rate, { maxKeys: 4 }), { nil: undefined });
+const rates = fc
+  .tuple(plainPrice, own, images)
+  .map(([plain, units, kinds]) => ({ ...plain, own: units, ...(kinds === undefined ? {} : { images: kinds }) }));
 const banded = fc
   .tuple(
     rates,
@@ -77,6 +118,8 @@ const banded = fc
 const arbitraryPrice: fc.Arbitrary<RateCard> = fc
   .tuple(banded, fc.record({ batch: banded, flex: banded, priority: banded }, { requiredKeys: [] }))
   .map(([usual, tiers]) => ({ ...usual, tiers }));
+const SIZES = ["auto", "1024x1024", "1536x1024"] as const;
+const QUALITIES = ["auto", "low", "high"] as const;
 const image: ContentPart = { type: "image_url", image_url: { url: "https://example.test/a.png" } };
 
 const arbitraryInput = fc
@@ -92,6 +135,17 @@ const arbitraryInput = fc
     hasMedia: fc.boolean(),
     serviceTier: fc.constantFrom(undefined, "default" as const, "flex" as const, "priority" as const),
     searches: fc.integer({ min: 0, max: 100 }),
+    ownSearches: fc.option(fc.record({ rounds: fc.integer({ min: 1, max: 6 }), search: uses, fetch: uses }), {
+      nil: undefined,
+    }),
+    media: fc.option(
+      fc.record({
+        images: fc.option(fc.tuple(fc.constantFrom(...SIZES), fc.constantFrom(...QUALITIES)), { nil: undefined }),
+        characters: fc.integer({ min: 0, max: 5_000 }),
+        minute: fc.integer({ min: 0, max: 10_000_000 }),
+      }),
+      { nil: undefined },
+    ),
   })
   .map(({ price, cap, choiceCount, bodyBytes, maxOutput, context, markupPpm, mayCacheLong, hasMedia, ...asked }) =>
     inputOf({
@@ -101,51 +155,72 @@ const arbitraryInput = fc
         choiceCount,
         ...(asked.serviceTier && { serviceTier: asked.serviceTier }),
         searches: asked.searches,
+        ...(asked.ownSearches && { ownSearches: asked.ownSearches }),
         ...(hasMedia ? { messages: [{ role: "user", content: [image] }] } : {}),
       }),
       bodyBytes,
       markupPpm,
       mayCacheLong,
+      media: asked.media && {
+        counted: { characters: asked.media.characters, minute: asked.media.minute },
+        ...(asked.media.images && { images: { [asked.media.images.join("/")]: choiceCount } }),
+      },
     }),
   );
 
+/** What a host makes of a picture whose size or quality is left to it. */
+function toldKind(asked: string, [size, quality]: readonly [string, string]): string {
+  const [wantedSize, wantedQuality] = asked.split("/");
+  return `${wantedSize === "auto" ? size : wantedSize}/${wantedQuality === "auto" ? quality : wantedQuality}`;
+}
+
 test("no answer within the cap costs more than the quote, whichever band, tier and units it is charged at", () => {
   const share = fc.double({ min: 0, max: 1, noNaN: true });
-  const shares = fc.tuple(...[0, 1, 2, 3].map(() => share));
-  const parts = fc.tuple(...Array.from({ length: 10 }, () => share));
+  const shares = fc.array(share, { minLength: 18, maxLength: 18 });
+  const chosen = fc.tuple(fc.constantFrom(...SIZES), fc.constantFrom(...QUALITIES));
   fc.assert(
-    fc.property(
-      arbitraryInput,
-      shares,
-      parts,
-      fc.boolean(),
-      (input, [read = 0, write = 0, used = 0, answered = 0], some, isTiered) => {
-        const [quote] = quoteChain(input);
-        const { model, inputTokens, outputTokens, amount } = quote!;
-        const prompt = Math.floor(used * inputTokens);
-        const cacheRead = Math.floor(read * prompt);
-        const cacheWrite = Math.floor(write * (prompt - cacheRead));
-        const output = Math.floor(answered * outputTokens * input.chat.choiceCount);
-        const buckets = { input: prompt - cacheRead - cacheWrite, cacheRead, cacheWrite, output };
-        const of = (count: number, place: number) => Math.floor(count * (some[place] ?? 0));
-        const search = of(input.chat.searches ?? 0, 9);
-        const asked = input.chat.serviceTier;
-        const media = input.chat.messages?.length ? 1 : 0;
-        const usage = {
-          buckets,
-          longCacheWrite: input.mayCacheLong ? of(cacheWrite, 0) : 0,
-          reasoning: of(output, 1),
-          parts: {
-            ...{ audioInput: of(media * buckets.input, 2), imageInput: of(media * buckets.input, 3) },
-            ...{ videoInput: of(media * buckets.input, 4), audioCacheRead: of(media * cacheRead, 5) },
-            ...{ imageCacheRead: of(media * cacheRead, 6), audioOutput: of(output, 7), imageOutput: of(output, 8) },
-            ...{ search, searchedPrompt: Math.min(1, search) },
+    fc.property(arbitraryInput, shares, fc.boolean(), chosen, (input, some, isTiered, kind) => {
+      const [quote] = quoteChain(input);
+      const { model, inputTokens, outputTokens, amount } = quote!;
+      const { chat, mayCacheLong, media } = input;
+      let place = 0;
+      const of = (count: number): number => Math.floor(count * (some[place++] ?? 0));
+      const rounds = 1 + of(chat.ownSearches?.rounds ?? 0);
+      // A later round reads what the model wrote in those before.
+      const prompt = of(inputTokens + (outputTokens * rounds * (rounds - 1)) / 2);
+      const cacheRead = of(prompt);
+      const cacheWrite = of(prompt - cacheRead);
+      const output = of(outputTokens * chat.choiceCount * rounds);
+      const buckets = { input: prompt - cacheRead - cacheWrite, cacheRead, cacheWrite, output };
+      const search = of(chat.searches ?? 0);
+      const { serviceTier: asked, ownSearches } = chat;
+      const seen = (chat.messages?.length ?? 0) > 0 || media !== undefined ? 1 : 0;
+      const usage = {
+        buckets,
+        longCacheWrite: mayCacheLong ? of(cacheWrite) : 0,
+        reasoning: of(output),
+        longestPrompt: of(prompt),
+        parts: {
+          ...{ audioInput: of(seen * buckets.input), imageInput: of(seen * buckets.input) },
+          ...{ videoInput: of(seen * buckets.input), audioCacheRead: of(seen * cacheRead) },
+          ...{ imageCacheRead: of(seen * cacheRead), audioOutput: of(output), imageOutput: of(output) },
+          ...{ search, searchedPrompt: Math.min(1, search) },
+          ...{ characters: of(media?.counted?.characters ?? 0), minute: of(media?.counted?.minute ?? 0) },
+        },
+        images: Object.fromEntries(
+          Object.entries(media?.images ?? {}).map(([name, count]) => [toldKind(name, kind), of(count)]),
+        ),
+        ...(ownSearches && {
+          ownSearches: {
+            ...{ count: of(ownSearches.search?.uses ?? 0), rate: ownSearches.search?.rate ?? 0, rounds },
+            fetched: { count: of(ownSearches.fetch?.uses ?? 0), rate: ownSearches.fetch?.rate ?? 0 },
           },
-          ...(isTiered && asked !== undefined && asked !== "default" ? { serviceTier: asked } : {}),
-        };
-        expect(costNano(buckets, priceOf(model.price!, usage), input.markupPpm) <= amount).toBe(true);
-      },
-    ),
+        }),
+        ...(isTiered && asked !== undefined && asked !== "default" ? { serviceTier: asked } : {}),
+      };
+      expect(costNano(buckets, priceOf(model.price!, usage), input.markupPpm) <= amount).toBe(true);
+    }),
+    { numRuns: 1_000 },
   );
 });
 

@@ -13,6 +13,8 @@ import { isTier, TIERS, type Tier, tierRank } from "../../../src/core/tiers.ts";
 const builtin = readBuiltin();
 const models = new Map(builtin.models.map((row) => [row.id, row]));
 const chatModels = builtin.models.filter((row) => !ENDPOINTS.some((name) => row.capabilities.includes(name)));
+/** Stands for any provider of Bedrock. */
+const BEDROCK = "amazon-bedrock";
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 /** At the host that asks least, as requests are sent. */
@@ -43,17 +45,24 @@ describe("models that ship", () => {
     expect(row.maxOutput).toBeLessThanOrEqual(row.context);
     expect(isTier(row.tier)).toBe(true);
     for (const capability of row.capabilities) expect(CAPABILITIES).toContain(capability);
-    expect(builtin.providers.map((provider) => provider.id)).toContain(row.provider);
+    const ids = [...builtin.providers.map((provider) => provider.id), BEDROCK];
+    expect(ids).toContain(hostRows(row)[0]?.provider);
     if (row.dialect !== undefined) expect(Object.keys(builtin.dialects)).toContain(row.dialect);
   });
 
   it.each(builtin.models.filter((row) => !chatModels.includes(row)))(
-    "$id serves one endpoint, paid by input",
+    "$id serves one endpoint, paid by tokens or by one other unit",
     (row) => {
-      expect([row.capabilities.length, row.tier, row.price?.output]).toEqual([1, undefined, 0]);
-      expect(row.price?.input === 0).toBe(row.capabilities.includes("moderation"));
+      expect([row.capabilities.length, row.tier]).toEqual([1, undefined]);
+      const { input = 0, output = 0, characters = 0, minute = 0 } = row.price ?? {};
+      const [endpoint = ""] = row.capabilities;
+      if (["embeddings", "rerank", "moderation"].includes(endpoint)) expect(output).toBe(0);
+      const units = [input, characters, minute].filter((rate) => rate > 0);
+      expect(units.length).toBe(endpoint === "moderation" ? 0 : 1);
       expect(row.context).toBeGreaterThan(0);
-      expect(builtin.providers.find(({ id }) => id === row.provider)?.kind).toBe("openai");
+      const { provider } = row.provider === undefined ? { provider: hostRows(row)[0]?.provider } : row;
+      const kind = builtin.providers.find(({ id }) => id === provider)?.kind;
+      expect(provider === BEDROCK || kind === "openai").toBe(true);
       expect(Object.values(builtin.tiers.chains).flat()).not.toContain(row.id);
     },
   );

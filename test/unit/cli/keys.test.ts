@@ -40,6 +40,7 @@ test("create with everything, apart from the configuration's flags", () => {
         spendLimitNano: 2_500_000_000n,
         spendReset: "never",
         expiresAtMs: NOW + HOUR_MS,
+        requires: null,
       },
       accountId: "a1",
       isJson: true,

@@ -3,6 +3,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { audit } from "../../../src/cli/access/audit.ts";
 import { readArguments } from "../../../src/cli/command/arguments.ts";
 import { doctor } from "../../../src/cli/doctor/doctor.ts";
 import { secret } from "../../../src/cli/secret.ts";
@@ -44,6 +45,9 @@ test("replace makes the database belong to the configured secret, when it is con
   expect(await check("the-new-secret-of-a-test")).toMatchObject({ state: "ok" });
   expect(await secret(readArguments(["secret", "replace"]), terminal)).toBe(0);
   expect(terminal.takeSaid()).toContain("no other secret");
+  // The first one was not confirmed, and the last one changed nothing.
+  expect(await audit(readArguments(["audit", "list", "--json"]), terminal)).toBe(0);
+  expect(JSON.parse(terminal.takeOut()).data).toEqual([expect.objectContaining({ action: "secret", outcome: "done" })]);
 });
 
 test("it is refused while a gateway serves", async () => {

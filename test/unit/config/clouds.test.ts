@@ -15,11 +15,16 @@ const VERTEX = "kind: vertex, signIn: { project: p-1 }";
 
 test.each([
   ["kind: bedrock, region: eu-central-1", "https://bedrock-runtime.eu-central-1.amazonaws.com/openai/v1"],
+  ["kind: bedrock-converse, region: ap-south-1", "https://bedrock-runtime.ap-south-1.amazonaws.com"],
   ["kind: bedrock-anthropic, region: us-east-1", "https://bedrock-mantle.us-east-1.api.aws/anthropic"],
   ["kind: bedrock, region: us-east-1, baseUrl: 'https://own.example/v1'", "https://own.example/v1"],
   [
     `${VERTEX}, region: europe-west4`,
     "https://europe-west4-aiplatform.googleapis.com/v1/projects/p-1/locations/europe-west4/publishers/google",
+  ],
+  [
+    "kind: vertex-anthropic, signIn: { project: p-1 }, region: eu",
+    "https://aiplatform.eu.rep.googleapis.com/v1/projects/p-1/locations/eu/publishers/anthropic",
   ],
   [`${VERTEX}, region: global`, "https://aiplatform.googleapis.com/v1/projects/p-1/locations/global/publishers/google"],
 ])("%s is at %s", (entry, baseUrl) => {

@@ -41,7 +41,7 @@ describe("diagnose", () => {
     const text = list.map(({ what }) => what).join("\n");
     for (const row of readBuiltin().providers)
       expect(text).toMatch(new RegExp(`^${row.name}: |${row.keyVariable}`, "m"));
-    expect(find(list, "Groq: ")).toEqual({ state: "ok", what: "Groq: configured, 3 models", fix: null });
+    expect(find(list, "Groq: ")).toEqual({ state: "ok", what: "Groq: configured, 6 models", fix: null });
     expect(find(list, "Not configured")?.what).toMatch(/configured: OPENAI_API_KEY, GEMINI_API_KEY, /);
     expect(find(list, "Anthropic: ")?.state).toBe("warn");
     expect(find(list, "COMPLEX: no model")?.state).toBe("warn");

@@ -87,7 +87,7 @@ const FILE_CASES: readonly Case[] = [
     "unknown kind",
     "providers: { lab: { kind: opnai } }\n",
     "1:27 providers.lab.kind",
-    /one of openai, azure, ollama, responses, anthropic, bedrock, bedrock-anthropic, vertex, gemini, sandbox/,
+    /one of openai, azure, azure-anthropic, .*, bedrock-anthropic, bedrock-converse, vertex, vertex-anthropic, gemini, sandbox/,
     "openai",
   ],
   ["no address", "providers: { lab: { kind: openai } }\n", "1:14 providers.lab", /lab needs a baseUrl/, null],

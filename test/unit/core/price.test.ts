@@ -133,6 +133,19 @@ describe("dates and hours", () => {
   });
 });
 
+it.each([
+  ["auto/auto", 9],
+  ["auto/low", 2],
+  ["1024x1024/auto", 6],
+  ["1024x1024/low", 1],
+  ["512x512/low", 9],
+])("the dearest image of %s costs %i: the provider chooses what is left to it", (kind, rate) => {
+  const images = { "1024x1024/low": 1, "1536x1024/low": 2, "1024x1024/high": 6, "1536x1024/high": 9 };
+  const card: RateCard = { input: 0, output: 0, cacheRead: null, cacheWrite: null, images };
+  const reach = { promptTokens: 0, mayCacheLong: false, hasMedia: false, images: { [kind]: 3 } };
+  expect(dearestPrice(card, reach).lines).toEqual([{ unit: "image", count: 3, rate }]);
+});
+
 it("the dearest price counts only what a request can reach", () => {
   const bands = [{ above: 1_000, input: 8, output: 30 }];
   const card = cardOf({ input: 4, output: 20, cacheWrite: 5, audioInput: 40, bands, factors: { priority: 2 } });
@@ -147,4 +160,12 @@ it("the dearest price counts only what a request can reach", () => {
   expect(ratesOf({ hasMedia: true })).toEqual([40, 20]);
   expect(ratesOf({ serviceTier: "priority" })).toEqual([10, 40]);
   expect(ratesOf({ serviceTier: "flex" })).toEqual([5, 20]);
+});
+
+describe("kinds of images", () => {
+  it.each(["constructor/toString", "__proto__/valueOf"])("%s is no name of a rate", (kind) => {
+    const used = { buckets, images: { [kind]: 2 } };
+    expect(nanoOf({ input: 0, output: 0, image: { low: 0.01, high: 0.2 } }, used)).toBe(400_000_000n);
+    expect(nanoOf({ input: 0, output: 0, image: { any: 0.01 } }, used)).toBe(20_000_000n);
+  });
 });

@@ -65,8 +65,8 @@ function chargeOf(
   const reservation = { decision, outputCaps: new Map() } as unknown as Reservation;
   const call = { requestId: "r", request } as unknown as Call;
   const services = { catalog, usageProblem: () => undefined } as unknown as Services;
-  return assess({ call, reservation, model, usage, outputTokens: 0, isCounted: true, outcome: "complete" }, services)
-    .charge;
+  const delivered = { call, reservation, model, usage, askedTier: undefined, outputTokens: 0 };
+  return assess({ ...delivered, isCounted: true, outcome: "complete" }, services).charge;
 }
 
 it("charges the host's price for the answer's tokens, and holds enough for every host", () => {

@@ -48,7 +48,7 @@ function begin(texts: readonly string[], finish: () => Promise<string> | string)
   };
   const handlers = { finish: task.onFinish, fault: onFault, break: onBreak, disconnect: onDisconnect };
   const called = (): string[] => Object.entries(handlers).flatMap(([name, { mock }]) => mock.calls.map(() => name));
-  return { body, called, onFault, onBreak, relayTo: (sink: TextSink) => relay(task, sink) };
+  return { body, called, onFault, onBreak, onDisconnect, relayTo: (sink: TextSink) => relay(task, sink) };
 }
 
 /** Everything that is written until the reader goes, which it does after the piece that `goesAt` names. */
@@ -112,6 +112,15 @@ test("an answer whose reader has gone before the first piece still ends", async 
   await relayTo({ isOpen: false, write: () => expect.unreachable(), end: () => expect.unreachable() });
   expect(called()).toEqual(["disconnect"]);
   expect(body.cancel).toHaveBeenCalled();
+});
+
+test("a charge that fails after the reader has gone is a fault of ours, which releases the hold", async () => {
+  const { relayTo, called, onFault, onDisconnect } = begin([hello, hello, finished], () => "");
+  const fault = new Error("no such price");
+  onDisconnect.mockRejectedValueOnce(fault);
+  await readAll(relayTo, "Hello");
+  expect(called()).toEqual(["fault", "disconnect"]);
+  expect(onFault).toHaveBeenCalledWith(fault);
 });
 
 test("an answer that cannot be written is a fault of ours", async () => {

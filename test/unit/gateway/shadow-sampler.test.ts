@@ -7,7 +7,7 @@ import { type AnsweredRequest, createSampler, type SamplerContext } from "../../
 const ANSWERED = {
   rule: { model: "second", share: 1, budgetPerDay: 1n },
   request: { chat: { choiceCount: 1 }, source: { bytes: Buffer.alloc(10) } },
-  caller: { profile: { id: "p", constraints: {} }, bounds: [] },
+  caller: { profile: { id: "p", constraints: {} }, teams: [], key: { requires: null } },
   record: { status: 200, ending: "complete", decision: {}, cost: { buckets: {} }, answeredBy: { model: "first" } },
   said: { isCut: false, isCutShort: false },
 } as unknown as AnsweredRequest;

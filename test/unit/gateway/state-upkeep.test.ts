@@ -18,7 +18,10 @@ function createUpkeep(trim: ResponseUpkeepStore["trim"]): { readonly upkeep: Sta
     oversized: async () => [],
   };
   const log = { debug: note, info: note, warn: note, error: note };
-  return { upkeep: createStateUpkeep({ store, runs: createBackgroundRuns(), bytesPerAccount: BYTES, log }), events };
+  return {
+    upkeep: createStateUpkeep({ store, runs: createBackgroundRuns(), bytesPerAccount: () => BYTES, log }),
+    events,
+  };
 }
 
 test("an account is measured after every sixteenth part of its limit, and others are not", async () => {

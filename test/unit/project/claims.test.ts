@@ -18,6 +18,10 @@ test("no page sends readers to a package that is not published", () => {
   expect(PAGES.filter((path) => read(path).includes("npx switchyard"))).toEqual([]);
 });
 
+test("the README counts the models", () => {
+  expect(read("README.md")).toContain(` ${models.length} models, any compatible server`);
+});
+
 test("the guide for OpenRouter counts the models that it hosts", () => {
   const hosted = models.filter((model) => JSON.stringify([model.provider, model.hosts]).includes('"openrouter"'));
   expect(read("docs/guides/from-openrouter.md")).toContain(`a host of ${hosted.length} models of the catalogue`);

@@ -120,12 +120,13 @@ describe(".ci/run", () => {
     const { jobs } = parse(read(".github/workflows/ci.yml"));
     expect(jobs.test.steps.flatMap((step: { run?: string }) => step.run ?? [])).toEqual([command]);
     const oldest = JSON.parse(read("package.json")).engines.node.replace(">=", "");
-    expect(jobs.test.strategy.matrix.node).toContain(oldest);
+    const image = /^ARG NODE=node:(\d+)\./m.exec(read("Dockerfile"))?.[1];
+    expect(jobs.test.strategy.matrix.node).toEqual([oldest, "22", image]);
   });
 });
 
 describe("what a release is built with", () => {
-  test.each(["ci.yml", "release.yml"])("the actions of %s are pinned by hash", (name) => {
+  test.each(readdirSync(join(ROOT, ".github/workflows")))("the actions of %s are pinned by hash", (name) => {
     const used = [...read(`.github/workflows/${name}`).matchAll(/uses: (.*)/g)].map(([, action]) => action);
     expect(used.length).toBeGreaterThan(3);
     expect(used.filter((action) => !/^[\w./-]+@[0-9a-f]{40} # v[\d.]+$/.test(action as string))).toEqual([]);
@@ -189,6 +190,7 @@ describe("the layering rules of biome.json", () => {
     ["src/http/exchange/c.ts", "../context.ts"],
     ["src/http/openapi/a.ts", "../exchange/body.ts"],
     ["src/http/overload/a.ts", "../context.ts"],
+    ["src/http/sockets/a.ts", "../v1/record.ts"],
     ["src/http/v1/b.ts", "../api/route.ts"],
     ["src/http/v1/responses/a.ts", "../../api/route.ts"],
     ["src/http/api/a.ts", "../pages/docs.ts"],

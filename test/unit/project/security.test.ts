@@ -42,6 +42,8 @@ const CONNECTING = {
   "providers/connections.ts": "providers",
   "providers/local/discover.ts": "model servers",
   "providers/cascade-webhook.ts": "webhooks of cascades",
+  "providers/search/web-search.ts": "the search provider",
+  "providers/search/fetch-page.ts": "pages of the web",
   "providers/auth/token-fetch.ts": "credentials of clouds",
   "providers/sources/source.ts": "price feeds",
   "store/postgres/changes.ts": "PostgreSQL and Redis",
@@ -52,6 +54,7 @@ const CONNECTING = {
   "accounts/identity/issuer.ts": "identity providers",
   // `switchyard login` asks the gateway first, on the machine of its user.
   "cli/access/login.ts": "identity providers",
+  "cli/state/remote.ts": "the gateway that `switchyard apply` changes",
   "cli/run/gateway.ts": "the gateway that `switchyard run` uses",
   "cli/run/run.ts": "the gateway that `switchyard run` uses",
   "telemetry/otlp.ts": "an OpenTelemetry collector",

@@ -242,7 +242,7 @@ describe("the documentation", () => {
     await ensureSite(root);
     await ensureSite(root);
     expect(built()).toHaveLength(1);
-    expect(readdirSync(join(root, "dist/docs")).sort()).toEqual([".stamp.json", "index.html", "index.html.gz"]);
+    expect(readdirSync(join(root, "dist/docs")).sort()).toEqual([".stamp.json", "index.html.gz"]);
     write("docs/index.md", "# Other page\n");
     expect(isSiteBuilt(root)).toBe(false);
     await ensureSite(root);
@@ -264,7 +264,7 @@ describe("the documentation", () => {
     write("docs/index.md", "[dead](nowhere.md)\n");
     write("fails-vitepress", "1 dead link");
     await expect(ensureSite(root)).rejects.toThrow("1 dead link");
-    expect(existsSync(join(root, "dist/docs/index.html"))).toBe(true);
+    expect(existsSync(join(root, "dist/docs/index.html.gz"))).toBe(true);
     expect(readdirSync(root).filter((name) => name.startsWith(".dist-"))).toEqual([]);
   });
 

@@ -14,7 +14,9 @@ const DESCRIPTIONS = [
   "http/v1/call-operations.ts",
   "http/v1/contract.ts",
   "http/v1/gemini-contract.ts",
+  "http/v1/media-contract.ts",
   "http/v1/responses/contract.ts",
+  "http/v1/batches/contract.ts",
   "http/v1/request-schemas.ts",
 ];
 

@@ -11,7 +11,9 @@ const { withLive } = await import("../../../ui/pages/requests/tail.ts");
 const { curlOf } = await import("../../../ui/pages/requests/curl.ts");
 type Line = Parameters<typeof withLive>[0][number];
 
-const NAMES = { keyName: "production", profiles: new Map([["profile_1", "budget"]]) };
+const profiles = new Map([["profile_1", "budget"]]);
+const groups = new Map([["team", new Map([["team_1", "Research"]])]]);
+const NAMES = { keyName: "production", profiles, groups };
 
 test.each([
   ["status", "error", "Errors"],
@@ -21,6 +23,9 @@ test.each([
   ["key", "key_1", "Key production"],
   ["keyProfile", "profile_1", "Profile budget"],
   ["keyProfile", "none", "Keys without a profile"],
+  ["team", "team_1", "Team Research"],
+  ["team", "team_2", "Team team_2"],
+  ["member", "none", "No member"],
   ["profile", "direct", "Routing: Fixed model"],
   ["costFrom", "0.001", "Min cost $0.001"],
   ["adjusted", "true", "Tier adjusted"],

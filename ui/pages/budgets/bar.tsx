@@ -9,7 +9,7 @@ type BudgetStanding = Budget["values"][number];
 
 interface BudgetBarProps {
   readonly budget: Budget;
-  readonly standing: Omit<BudgetStanding, "value">;
+  readonly standing: Omit<BudgetStanding, "value" | "label">;
   /** Name of the bar for screen readers. */
   readonly name: string;
 }

@@ -6,9 +6,10 @@ import { call, useLoad } from "../../api.ts";
 import { Button } from "../../kit/button.tsx";
 import { Dialog } from "../../kit/dialog.tsx";
 import { SelectField, TextField } from "../../kit/field.tsx";
-import { useTask } from "../../kit/task.tsx";
+import { DeleteButton, useTask } from "../../kit/task.tsx";
 import { showToast } from "../../kit/toast.tsx";
-import type { Budget, List, ListedKey } from "../../types.ts";
+import { shownAccount } from "../../session.ts";
+import type { Budget, List } from "../../types.ts";
 import * as TEXT from "./text.ts";
 
 interface BudgetEditorProps {
@@ -37,20 +38,37 @@ interface BudgetDraft {
   readonly per: string;
   readonly timeZone: string;
   readonly end: string;
+  /** Limits per minute; empty for none. */
+  readonly requests: string;
+  readonly tokens: string;
 }
 
 function draftOf(saved: Budget | null): BudgetDraft {
   if (saved === null) {
     const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
-    return { name: "", scope: "account", value: "", amountUsd: "", per: "month", timeZone, end: "hard" };
+    return {
+      name: "",
+      scope: "account",
+      value: "",
+      amountUsd: "",
+      per: "month",
+      timeZone,
+      end: "hard",
+      requests: "",
+      tokens: "",
+    };
   }
   const { name, scope, amountUsd, timeZone, period, rolling, hard } = saved;
   const per = rolling ? `${ROLLING}${period}` : period;
-  return { name, scope, value: saved.value ?? "", amountUsd, per, timeZone, end: hard ? "hard" : "soft" };
+  const [requests, tokens] = [String(saved.requestsPerMinute ?? ""), String(saved.tokensPerMinute ?? "")];
+  const end = hard ? "hard" : "soft";
+  return { name, scope, value: saved.value ?? "", amountUsd, per, timeZone, end, requests, tokens };
 }
 
-function bodyOf({ name, scope, value, amountUsd, per, timeZone, end }: BudgetDraft): object {
+function bodyOf({ name, scope, value, amountUsd, per, timeZone, end, requests, tokens }: BudgetDraft): object {
   return {
+    requestsPerMinute: Number(requests) || null,
+    tokensPerMinute: Number(tokens) || null,
     ...{ name, scope, amountUsd: amountUsd.trim(), timeZone: timeZone.trim() },
     value: scope === "account" ? null : value.trim() || null,
     period: per.replace(ROLLING, ""),
@@ -63,15 +81,16 @@ export function BudgetEditor({ saved, onClose }: BudgetEditorProps) {
   const [draft, setDraft] = useState(() => draftOf(saved));
   const { problem, isBusy, run } = useTask();
   const set = (change: Partial<BudgetDraft>): void => setDraft({ ...draft, ...change });
+  const done = (notice: string): void => {
+    showToast(notice);
+    onClose();
+  };
   const submit = (event: Event): void => {
     event.preventDefault();
     const body = bodyOf(draft);
     const work =
       saved === null ? call("POST", "/api/budgets", { body }) : call("PUT", `/api/budgets/${saved.id}`, { body });
-    void run(work, () => {
-      showToast(TEXT.saved(draft.name));
-      onClose();
-    });
+    void run(work, () => done(TEXT.saved(draft.name)));
   };
   const isRolling = draft.per.startsWith(ROLLING);
   return (
@@ -102,9 +121,12 @@ export function BudgetEditor({ saved, onClose }: BudgetEditorProps) {
           />
         )}
         <SelectField label={TEXT.whenSpent} value={draft.end} options={ENDS} onChange={(end) => set({ end })} />
+        <RateFields draft={draft} set={set} />
         {problem}
         <footer>
-          {saved !== null && <Removal budget={saved} onDone={onClose} />}
+          {saved !== null && (
+            <DeleteButton path={`/api/budgets/${saved.id}`} onDone={() => done(TEXT.removed(saved.name))} />
+          )}
           <Button kind="primary" type="submit" isBusy={isBusy}>
             {TEXT.save}
           </Button>
@@ -114,37 +136,68 @@ export function BudgetEditor({ saved, onClose }: BudgetEditorProps) {
   );
 }
 
-/** Keys and tiers are chosen, since nobody knows ids by heart. The rest is typed. */
+/** Limits per minute, which hold for each value where each has the amount for itself. */
+function RateFields({
+  draft,
+  set,
+}: {
+  readonly draft: BudgetDraft;
+  readonly set: (change: Partial<BudgetDraft>) => void;
+}) {
+  return (
+    <div class="pair">
+      <TextField
+        label={TEXT.requestsPerMinute}
+        type="number"
+        min="1"
+        value={draft.requests}
+        onInput={(requests) => set({ requests })}
+        placeholder={TEXT.noLimit}
+      />
+      <TextField
+        label={TEXT.tokensPerMinute}
+        type="number"
+        min="1"
+        value={draft.tokens}
+        onInput={(tokens) => set({ tokens })}
+        placeholder={TEXT.noLimit}
+      />
+    </div>
+  );
+}
+
+/** Things with ids that nobody knows by heart are chosen: where to list them. */
+const CHOSEN: Readonly<Record<string, string>> = {
+  team: "/api/teams?limit=500",
+  member: "/api/users?limit=500",
+  key: "/api/keys?limit=500&status=active",
+};
+
+interface Chosen {
+  readonly id: string;
+  readonly name?: string;
+  /** Users have these. Operators see those of all accounts. */
+  readonly email?: string;
+  readonly accountId?: string;
+}
+
+/** The value of a tag, end user or model is typed. */
 function ValueField({ draft, onChange }: { readonly draft: BudgetDraft; readonly onChange: (value: string) => void }) {
   const { scope, value } = draft;
-  const keys = useLoad<List<ListedKey>>(scope === "key" ? "/api/keys?limit=500&status=active" : null).data?.data ?? [];
+  const listed = useLoad<List<Chosen>>(CHOSEN[scope] ?? null).data?.data ?? [];
+  const each = TEXT.eachOf[scope];
   if (scope === "account") return null;
-  if (scope === "key" || scope === "tier") {
-    const choices =
-      scope === "key"
-        ? [{ value: "", label: TEXT.eachKey }, ...keys.map(({ id, name }) => ({ value: id, label: name }))]
-        : [{ value: "", label: TEXT.eachTier }, ...TIERS.map((tier) => ({ value: tier, label: tier }))];
-    return <SelectField label={TEXT.scopes[scope] ?? TEXT.value} value={value} options={choices} onChange={onChange} />;
+  if (each !== undefined) {
+    const choices = scope === "tier" ? TIERS.map((tier) => ({ value: tier, label: tier })) : choicesOf(listed);
+    const options = [{ value: "", label: each }, ...choices];
+    return <SelectField label={TEXT.scopes[scope] ?? TEXT.value} value={value} options={options} onChange={onChange} />;
   }
   const hint = TEXT.valueHints[scope] ?? "";
   return <TextField label={TEXT.scopes[scope] ?? TEXT.value} hint={hint} value={value} onInput={onChange} />;
 }
 
-/** Asks once more by its own label. */
-function Removal({ budget, onDone }: { readonly budget: Budget; readonly onDone: () => void }) {
-  const [isAsked, setAsked] = useState(false);
-  const { problem, isBusy, run } = useTask();
-  const remove = (): Promise<void> =>
-    run(call("DELETE", `/api/budgets/${budget.id}`), () => {
-      showToast(TEXT.removed(budget.name));
-      onDone();
-    });
-  return (
-    <>
-      {problem}
-      <Button kind={isAsked ? "danger" : "plain"} isBusy={isBusy} onClick={isAsked ? remove : () => setAsked(true)}>
-        {isAsked ? TEXT.removeNow : TEXT.remove}
-      </Button>
-    </>
-  );
+function choicesOf(listed: readonly Chosen[]): readonly { readonly value: string; readonly label: string }[] {
+  const own = shownAccount();
+  const ours = listed.filter(({ accountId = own }) => accountId === own);
+  return ours.map(({ id, name, email }) => ({ value: id, label: name ?? email ?? id }));
 }

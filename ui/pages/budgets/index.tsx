@@ -6,7 +6,7 @@ import { Button } from "../../kit/button.tsx";
 import { PageHead } from "../../kit/page.tsx";
 import { Empty, Shown } from "../../kit/states.tsx";
 import { place, setQuery } from "../../router.ts";
-import { isOperator } from "../../session.ts";
+import { isOperator, may } from "../../session.ts";
 import type { Budget, List } from "../../types.ts";
 import { BudgetBar } from "./bar.tsx";
 import { BudgetEditor } from "./edit.tsx";
@@ -22,19 +22,24 @@ export function Budgets() {
   const budgets = useLoad<List<Budget>>("/api/budgets?limit=200", { everyMs: EVERY_MS });
   const add = (): void => setQuery({ new: "1" });
   const close = (): void => setQuery({ new: null, edit: null }, { replace: true });
-  useShortcuts({ n: add });
-  const edited = budgets.data?.data.find(({ id }) => id === query.get("edit"));
+  useShortcuts(may("manage") ? { n: add } : {});
+  const edited = may("manage") ? budgets.data?.data.find(({ id }) => id === query.get("edit")) : undefined;
   return (
     <>
       <PageHead title={TEXT.budgets} purpose={TEXT.purpose}>
-        <Button kind="primary" onClick={add}>
-          {TEXT.setBudget}
-        </Button>
+        {may("manage") && (
+          <Button kind="primary" onClick={add}>
+            {TEXT.setBudget}
+          </Button>
+        )}
       </PageHead>
       <Shown load={budgets} rows={5}>
         {({ data }) =>
           data.length === 0 ? (
-            <Empty title={TEXT.noBudgets} action={<Button onClick={add}>{TEXT.setBudget}</Button>}>
+            <Empty
+              title={TEXT.noBudgets}
+              action={may("manage") ? <Button onClick={add}>{TEXT.setBudget}</Button> : null}
+            >
               {TEXT.emptyHint}
             </Empty>
           ) : (
@@ -46,7 +51,7 @@ export function Budgets() {
           )
         }
       </Shown>
-      {query.get("new") !== null && <BudgetEditor saved={null} onClose={close} />}
+      {query.get("new") !== null && may("manage") && <BudgetEditor saved={null} onClose={close} />}
       {edited !== undefined && <BudgetEditor key={edited.id} saved={edited} onClose={close} />}
     </>
   );
@@ -54,7 +59,7 @@ export function Budgets() {
 
 function BudgetCard({ budget }: { readonly budget: Budget }) {
   const { id, name, hard, setByOperator, standing, values } = budget;
-  const mayEdit = isOperator() || !setByOperator;
+  const mayEdit = isOperator() || (may("manage") && !setByOperator);
   return (
     <li class="card">
       <div class="head-row">
@@ -74,16 +79,16 @@ function BudgetCard({ budget }: { readonly budget: Budget }) {
       {standing === null && values.length === 0 && <p class="faint">{TEXT.noneYet}</p>}
       {values.slice(0, VALUES_SHOWN).map((one) => (
         <section key={one.value}>
-          <h3>{one.value}</h3>
-          <BudgetBar budget={budget} standing={one} name={`${name}, ${one.value}`} />
+          <h3>{one.label ?? one.value}</h3>
+          <BudgetBar budget={budget} standing={one} name={`${name}, ${one.label ?? one.value}`} />
         </section>
       ))}
     </li>
   );
 }
 
-function scopeText({ scope, value, each }: Budget): string {
+function scopeText({ scope, value, label, each }: Budget): string {
   if (scope === "account") return TEXT.wholeAccount;
   const named = (TEXT.scopes[scope] ?? scope).toLowerCase();
-  return TEXT.scopeOf(named, each ? `${value ?? ""} ${TEXT.each}`.trim() : (value ?? ""));
+  return TEXT.scopeOf(named, each ? `${value ?? ""} ${TEXT.each}`.trim() : (label ?? value ?? ""));
 }

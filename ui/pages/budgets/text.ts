@@ -5,7 +5,8 @@ export const budgets = "Budgets";
 export const purpose = "Limits on what requests may cost.";
 export const setBudget = "Set budget";
 export const noBudgets = "No budgets yet";
-export const emptyHint = "Limit what the account, a key, a tag or an end user may spend in a day, week or month.";
+export const emptyHint =
+  "Limit what the account, a team, a member, a key or an end user may spend in a day, week or month.";
 export const edit = "Edit";
 export const editNamed = (name: string) => `Edit ${name}`;
 export const warnsOnly = "warns only";
@@ -34,6 +35,8 @@ export const name = "Name";
 export const appliesTo = "Applies to";
 export const scopes: Readonly<Record<string, string>> = {
   account: "All requests of the account",
+  team: "Team",
+  member: "Member",
   key: "API key",
   tag: "Tag",
   endUser: "End user",
@@ -46,8 +49,12 @@ export const valueHints: Readonly<Record<string, string>> = {
   endUser: "Leave empty for each end user",
   model: "Leave empty for each model",
 };
-export const eachKey = "Each key";
-export const eachTier = "Each tier";
+export const eachOf: Readonly<Record<string, string>> = {
+  team: "Each team",
+  member: "Each member",
+  key: "Each key",
+  tier: "Each tier",
+};
 export const amountUsd = "Amount in USD";
 export const per = "Period";
 export const periods: Readonly<Record<string, string>> = {
@@ -63,8 +70,9 @@ export const timeZoneHint = "Where the day begins";
 export const whenSpent = "When spent";
 export const refuse = "Refuse requests with 402";
 export const warn = "Only warn";
+export const requestsPerMinute = "Requests per minute";
+export const tokensPerMinute = "Tokens per minute";
+export const noLimit = "none";
 export const save = "Save budget";
 export const saved = (budget: string) => `Budget “${budget}” saved.`;
-export const remove = "Delete";
-export const removeNow = "Delete for good";
 export const removed = (budget: string) => `Budget “${budget}” deleted.`;

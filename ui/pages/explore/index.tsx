@@ -13,6 +13,7 @@ import { CopyButton } from "../../kit/copy.tsx";
 import { Choice } from "../../kit/field.tsx";
 import { PageHead, RangePicker } from "../../kit/page.tsx";
 import { Empty } from "../../kit/states.tsx";
+import { baselineIs, baselineNamed } from "../../parts/text.ts";
 import { currentRange, type Range, rangeQuery } from "../../range.ts";
 import { type Changes, hrefTo, place, setQuery } from "../../router.ts";
 import type { Explore as Explored } from "../../types.ts";
@@ -65,11 +66,7 @@ export function Explore() {
       <Figure
         title={title}
         load={load}
-        trend={TEXT.trend(
-          range.label,
-          zoneName(range.step),
-          load.data?.source === "requests" ? TEXT.fromRequests : TEXT.fromTotals,
-        )}
+        trend={trendOf(load.data, range)}
         table={shape.table}
         legend={<Legend entries={shape.series} />}
       >
@@ -81,6 +78,17 @@ export function Explore() {
       </Figure>
     </>
   );
+}
+
+function trendOf(data: Explored | null, range: Range): string {
+  const trend = TEXT.trend(
+    range.label,
+    zoneName(range.step),
+    data?.source === "requests" ? TEXT.fromRequests : TEXT.fromTotals,
+  );
+  return data?.metric === "saved"
+    ? `${trend} ${baselineIs(baselineNamed(data.baselineModel, data.baselinePrice))}`
+    : trend;
 }
 
 /** Chart to draw: series over time, or else a ranking. */

@@ -40,6 +40,8 @@ export const DIMENSIONS: Readonly<Record<string, string>> = {
   category: "Category",
   key: "Key",
   keyProfile: "Profile",
+  team: "Team",
+  member: "Member",
   profile: "Routing",
   status: "Status",
   user: "User",

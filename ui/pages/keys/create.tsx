@@ -38,11 +38,11 @@ function KeyForm({ onDone }: { readonly onDone: (key: NewKey) => void }) {
   const { problem, isBusy, run } = useTask();
   const submit = (event: Event): void => {
     event.preventDefault();
-    void run(call<NewKey>("POST", "/api/keys", { body: keyBody(draft) }), onDone);
+    void run(call<NewKey>("POST", "/api/keys", { body: keyBody(draft, true) }), onDone);
   };
   return (
     <form onSubmit={submit}>
-      <KeyFields draft={draft} onChange={setDraft} expiries={EXPIRIES} />
+      <KeyFields draft={draft} onChange={setDraft} expiries={EXPIRIES} isNew />
       {problem}
       <footer>
         <Button kind="primary" type="submit" isBusy={isBusy} isDisabled={draft.name.trim() === ""}>

@@ -9,6 +9,7 @@ import { ago, count, plural, usd, utc } from "../../format.ts";
 import { Button, ButtonLink, Segmented } from "../../kit/button.tsx";
 import { PageHead, Section } from "../../kit/page.tsx";
 import { Empty, Shown } from "../../kit/states.tsx";
+import { savedAgainst } from "../../parts/text.ts";
 import { hrefTo } from "../../router.ts";
 import type { List, ListedKey, RequestLine } from "../../types.ts";
 import { RequestTable } from "../requests/table.tsx";
@@ -50,10 +51,16 @@ function UsageFigure({ row }: { readonly row: ListedKey }) {
   const isSpend = what === "spend";
   const values = isSpend ? chargeUsdPerDay.map(Number) : requestsPerDay;
   const title = isSpend ? TEXT.spend : TEXT.requests;
+  const summary = TEXT.usageSummary(
+    plural(requests, "request"),
+    plural(errors, "error"),
+    usd(chargeUsd),
+    usd(savedUsd),
+  );
   return (
     <Figure
       title={TEXT.usage}
-      trend={TEXT.usageSummary(plural(requests, "request"), plural(errors, "error"), usd(chargeUsd), usd(savedUsd))}
+      trend={savedAgainst(summary, row.last30Days)}
       table={{
         head: [TEXT.dayUtc, TEXT.requests, TEXT.spend],
         rows: times.map((time, day) => [

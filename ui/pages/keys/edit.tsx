@@ -7,6 +7,7 @@ import { Button } from "../../kit/button.tsx";
 import { Dialog } from "../../kit/dialog.tsx";
 import { useTask } from "../../kit/task.tsx";
 import { showToast } from "../../kit/toast.tsx";
+import { may } from "../../session.ts";
 import type { Key } from "../../types.ts";
 import { EXPIRIES, KEEP, type KeyDraft, KeyFields, keyBody } from "./fields.tsx";
 import { SpendReset } from "./spend.tsx";
@@ -17,6 +18,8 @@ export function KeyEdit({ target, onClose }: { readonly target: Key; readonly on
   const [draft, setDraft] = useState<KeyDraft>(() => ({
     name: target.name,
     profile: target.profile ?? "",
+    team: target.team ?? "",
+    member: target.member ?? "",
     days: target.expiresAt === null ? "" : KEEP,
     date: "",
     perMinute: target.requestsPerMinute === null ? "" : String(target.requestsPerMinute),
@@ -37,7 +40,7 @@ export function KeyEdit({ target, onClose }: { readonly target: Key; readonly on
     <Dialog title={TEXT.editTitle(target.name)} onClose={onClose}>
       <form onSubmit={submit}>
         <KeyFields draft={draft} onChange={setDraft} expiries={[...kept, ...EXPIRIES]} />
-        <SpendReset target={target} />
+        {may("manage") && <SpendReset target={target} />}
         {problem}
         <footer>
           <Button onClick={onClose}>{TEXT.cancel}</Button>

@@ -2,8 +2,9 @@
 
 import { useLoad } from "../../api.ts";
 import { type Option, SelectField, TextField } from "../../kit/field.tsx";
+import { useGroupNames } from "../../parts/people/group-names.ts";
 import { chipsOf } from "../../parts/profile-rules.ts";
-import { session } from "../../session.ts";
+import { may, session } from "../../session.ts";
 import type { List, Profile } from "../../types.ts";
 import * as TEXT from "./text.ts";
 
@@ -11,6 +12,9 @@ import * as TEXT from "./text.ts";
 export interface KeyDraft {
   readonly name: string;
   readonly profile: string;
+  readonly team: string;
+  /** Empty for a service. */
+  readonly member: string;
   /** Days from now; empty for never, KEEP for what it has, ON_DATE for the end of `date`. */
   readonly days: string;
   readonly date: string;
@@ -24,6 +28,8 @@ export interface KeyDraft {
 export const EMPTY_KEY: KeyDraft = {
   name: "",
   profile: "",
+  team: "",
+  member: "",
   days: "",
   date: "",
   perMinute: "",
@@ -51,12 +57,17 @@ const RESETS: readonly Option[] = [
 ];
 const DAY_MS = 86_400_000;
 
-/** The form as the API wants it. Without a limit there is nothing to reset. */
-export function keyBody(draft: KeyDraft): object {
-  const { name, profile, days, perMinute, limit, reset } = draft;
+/**
+ * The form as the API wants it. Without a limit there is nothing to reset. Members limit a new key, and change only the name
+ * and the team of one that is there.
+ */
+export function keyBody(draft: KeyDraft, isNew = false): object {
+  const { name, profile, team, member, days, perMinute, limit, reset } = draft;
+  const own = { name: name.trim(), ...(team === "" && !may("manage") ? {} : { team: team || null }) };
+  if (!isNew && !may("manage")) return own;
   return {
-    name: name.trim(),
-    profile: profile || null,
+    ...own,
+    ...(may("manage") ? { profile: profile || null, member: member || null } : {}),
     requestsPerMinute: perMinute === "" ? null : Number(perMinute),
     spendLimitUsd: limit.trim() === "" ? null : limit.trim(),
     spendReset: limit.trim() === "" ? "never" : reset,
@@ -75,10 +86,11 @@ interface KeyFieldsProps {
   readonly draft: KeyDraft;
   readonly onChange: (draft: KeyDraft) => void;
   readonly expiries: readonly Option[];
+  readonly isNew?: boolean;
 }
 
 /** Fields that depend on another one appear with it. */
-export function KeyFields({ draft, onChange, expiries }: KeyFieldsProps) {
+export function KeyFields({ draft, onChange, expiries, isNew = false }: KeyFieldsProps) {
   const set = (field: keyof KeyDraft) => (value: string) => onChange({ ...draft, [field]: value });
   return (
     <>
@@ -90,8 +102,50 @@ export function KeyFields({ draft, onChange, expiries }: KeyFieldsProps) {
         isRequired
         isFocused
       />
+      <GroupFields draft={draft} set={set} />
+      {(isNew || may("manage")) && <LimitFields draft={draft} set={set} expiries={expiries} />}
+    </>
+  );
+}
+
+interface SetFields {
+  readonly draft: KeyDraft;
+  readonly set: (field: keyof KeyDraft) => (value: string) => void;
+}
+
+/** Team and person. Members choose among their own teams, and their keys are theirs. */
+function GroupFields({ draft, set }: SetFields) {
+  const names = useGroupNames();
+  const own = session.value?.user?.teams ?? [];
+  const teams = [...(names.get("team") ?? [])].filter(([id]) => may("manage") || own.includes(id));
+  const people = [...(names.get("member") ?? [])];
+  const none = may("manage") || own.length === 0 ? TEXT.noTeam : TEXT.firstTeam;
+  const optionsOf = (first: string, found: readonly (readonly [string, string])[]) => [
+    { value: "", label: first },
+    ...found.map(([value, label]) => ({ value, label })),
+  ];
+  return (
+    <div class="pair">
+      {teams.length > 0 && (
+        <SelectField label={TEXT.team} value={draft.team} options={optionsOf(none, teams)} onChange={set("team")} />
+      )}
+      {people.length > 1 && (
+        <SelectField
+          label={TEXT.member}
+          value={draft.member}
+          options={optionsOf(TEXT.aService, people)}
+          onChange={set("member")}
+        />
+      )}
+    </div>
+  );
+}
+
+function LimitFields({ draft, set, expiries }: SetFields & Pick<KeyFieldsProps, "expiries">) {
+  return (
+    <>
       <div class="pair">
-        <ProfileField value={draft.profile} onChange={set("profile")} />
+        {may("manage") && <ProfileField value={draft.profile} onChange={set("profile")} />}
         <SelectField label={TEXT.expires} value={draft.days} options={expiries} onChange={set("days")} />
       </div>
       {draft.days === ON_DATE && (

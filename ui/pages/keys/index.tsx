@@ -10,6 +10,7 @@ import { SearchInput } from "../../kit/field.tsx";
 import { PageHead } from "../../kit/page.tsx";
 import { Empty, Shown } from "../../kit/states.tsx";
 import { useCellNames } from "../../kit/table.tsx";
+import { useGroupNames } from "../../parts/people/group-names.ts";
 import { hrefTo, hrefWith, place, setQuery } from "../../router.ts";
 import type { Key, KeyPage, List, ListedKey, Profile } from "../../types.ts";
 import { KeyCreation } from "./create.tsx";
@@ -20,6 +21,8 @@ import { BulkRevocation, Revocation } from "./retire.tsx";
 import * as TEXT from "./text.ts";
 
 const PAGE_ROWS = 50;
+/** Filters that have their name in the address. */
+const NARROWING = ["q", "profile", "team", "member"];
 const STATUSES = ["active", "expired", "revoked"] as const;
 /** Length of the shown part of a key. More of a key has no place in an address. */
 const PREFIX_LENGTH = 16;
@@ -47,7 +50,7 @@ function KeyList({ onCreate }: { readonly onCreate: () => void }) {
   const status = query.get("status") ?? "active";
   const wanted = new URLSearchParams({ limit: String(PAGE_ROWS), sort: query.get("sort") ?? "-created" });
   if (status !== "all") wanted.set("status", status);
-  for (const name of ["q", "profile", "after"]) if (query.has(name)) wanted.set(name, query.get(name) ?? "");
+  for (const name of [...NARROWING, "after"]) if (query.has(name)) wanted.set(name, query.get(name) ?? "");
   const keys = useLoad<KeyPage>(`/api/keys?${wanted}`);
   return (
     <>
@@ -98,7 +101,7 @@ function KeyList({ onCreate }: { readonly onCreate: () => void }) {
 
 /** Nothing yet, or nothing that passes the filters. */
 function NoKeys({ onCreate }: { readonly onCreate: () => void }) {
-  const isNarrowed = ["q", "profile", "status", "after"].some((name) => place.value.query.has(name));
+  const isNarrowed = [...NARROWING, "status", "after"].some((name) => place.value.query.has(name));
   if (isNarrowed) {
     return <Empty title={TEXT.noMatch} action={<ButtonLink href={hrefTo("/keys")}>{TEXT.clear}</ButtonLink>} />;
   }
@@ -112,6 +115,7 @@ function NoKeys({ onCreate }: { readonly onCreate: () => void }) {
 /** The search follows the typing. */
 function KeyFilters({ status }: { readonly status: string }) {
   const profiles = useLoad<List<Profile>>("/api/profiles?limit=500").data?.data ?? [];
+  const groups = useGroupNames();
   const { query } = place.value;
   const change = (name: string, value: string): void => setQuery({ [name]: value, after: null }, { replace: true });
   const search = (text: string): void => change("q", text.startsWith("sk-") ? text.slice(0, PREFIX_LENGTH) : text);
@@ -142,7 +146,40 @@ function KeyFilters({ status }: { readonly status: string }) {
           </option>
         ))}
       </select>
+      <GroupFilter name="team" label={TEXT.team} any={TEXT.anyTeam} options={groups.get("team")} onChange={change} />
+      <GroupFilter
+        name="member"
+        label={TEXT.member}
+        any={TEXT.anyMember}
+        options={groups.get("member")}
+        onChange={change}
+      />
     </search>
+  );
+}
+
+interface GroupFilterProps {
+  readonly name: string;
+  readonly label: string;
+  readonly any: string;
+  readonly options: ReadonlyMap<string, string> | undefined;
+  readonly onChange: (name: string, value: string) => void;
+}
+
+/** Is left out where there is nothing to choose. */
+function GroupFilter({ name, label, any, options = new Map(), onChange }: GroupFilterProps) {
+  const value = place.value.query.get(name) ?? "";
+  if (options.size < 2 && value === "") return null;
+  return (
+    <select aria-label={label} value={value} onChange={(event) => onChange(name, event.currentTarget.value)}>
+      <option value="">{any}</option>
+      {[...options].map(([id, text]) => (
+        <option key={id} value={id}>
+          {text}
+        </option>
+      ))}
+      {value !== "" && !options.has(value) && <option value={value}>{value}</option>}
+    </select>
   );
 }
 

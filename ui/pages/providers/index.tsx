@@ -3,10 +3,10 @@
 
 import { PageHead } from "../../kit/page.tsx";
 import { Tabs } from "../../kit/tabs.tsx";
+import { History } from "../../parts/configuration/history.tsx";
 import { place, setQuery } from "../../router.ts";
 import { isOperator } from "../../session.ts";
 import { Chains } from "./chains.tsx";
-import { History } from "./history.tsx";
 import { ProviderList } from "./list.tsx";
 import { Prices } from "./prices.tsx";
 import * as TEXT from "./text.ts";
@@ -16,7 +16,7 @@ const TABS = [
   { id: "providers", label: TEXT.providers, show: () => <ProviderList /> },
   { id: "chains", label: TEXT.chains, show: () => <Chains /> },
   { id: "prices", label: TEXT.prices, show: () => <Prices /> },
-  { id: "history", label: TEXT.history, show: () => <History /> },
+  { id: "history", label: TEXT.history, show: () => <History title={TEXT.history} of="/api/versions" /> },
 ];
 
 /** Everything here changes the running gateway, without a restart. */

@@ -3,7 +3,7 @@
 import { useLoad } from "../../api.ts";
 import { TextField } from "../../kit/field.tsx";
 import { Shown } from "../../kit/states.tsx";
-import { typedOption } from "../../parts/options.tsx";
+import { typedOption } from "../../parts/configuration/options.tsx";
 import type { GatewaySettings } from "../../types.ts";
 import * as TEXT from "./text.ts";
 

@@ -67,6 +67,7 @@ export const weightOf = (number: number) => `Weight of key ${number}`;
 export const removeKey = (number: number) => `Remove key ${number}`;
 
 // local.tsx
+export const inUse = "In use";
 export const localServers = "Local servers";
 export const noServer = "No model server answers. Start one, or enter its address.";
 export const address = "Address";
@@ -154,12 +155,3 @@ export const unpublished = (tiers: string) => `Unpublished changes: ${tiers}`;
 export const undo = "Undo";
 export const publish = "Publish";
 export const chainsPublished = "Published.";
-
-// history.tsx
-export const noHistory = "No changes yet";
-export const beforeAll = "Before the first change";
-export const inUse = "In use";
-export const rollBack = "Roll back";
-export const rollBackTo = (number: number) => `Roll back to version ${number}`;
-export const rolledBack = (number: number) => `Rolled back to version ${number}.`;
-export const allChanges = (count: number) => `All ${count} changes`;

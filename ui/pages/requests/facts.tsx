@@ -9,7 +9,7 @@ export function savedShare({ savedUsd, baselineUsd }: Pick<RequestLine, "savedUs
 
 /** Name of an endpoint whose requests name their model. It stands in place of a tier; null for chat. */
 export function unroutedEndpoint(route: string): string | null {
-  return /^\/v1\/(embeddings|rerank|moderations)$/.exec(route)?.[1] ?? null;
+  return /^\/v1\/(embeddings|rerank|moderations|images\/\w+|audio\/\w+)$/.exec(route)?.[1] ?? null;
 }
 
 /** A stream that broke off has a good status, so the word is added. */

@@ -2,6 +2,7 @@
 
 import { FILTER_FIELDS } from "../../../src/core/requests/fields.ts";
 import { categoryName, usd } from "../../format.ts";
+import type { GroupNames } from "../../parts/people/group-names.ts";
 import { type Changes, place } from "../../router.ts";
 import * as TEXT from "./text.ts";
 
@@ -59,14 +60,16 @@ export function withoutFilters(): Changes {
 }
 
 /** Names for ids that a filter may hold. */
-interface FilterNames {
+export interface FilterNames {
   /** Name of the key in the address. */
   readonly keyName: string;
   readonly profiles: ReadonlyMap<string, string>;
+  /** Names of teams and members, by the name of the filter. */
+  readonly groups: GroupNames;
 }
 
 /** A filter as people say it. */
-export function describeFilter(name: string, value: string, { keyName, profiles }: FilterNames): string {
+export function describeFilter(name: string, value: string, { keyName, profiles, groups }: FilterNames): string {
   switch (name) {
     case "status":
       return STATUSES.find(([each]) => each === value)?.[1] ?? TEXT.statusIs(value);
@@ -98,6 +101,8 @@ export function describeFilter(name: string, value: string, { keyName, profiles 
     case "tokensTo":
       return `${TEXT.RANGE_NAMES[name]} ${value}`;
     default:
-      return value === "none" ? TEXT.noneOf(name) : `${name[0]?.toUpperCase()}${name.slice(1)} ${value}`;
+      return value === "none"
+        ? TEXT.noneOf(name)
+        : `${name[0]?.toUpperCase()}${name.slice(1)} ${groups.get(name)?.get(value) ?? value}`;
   }
 }

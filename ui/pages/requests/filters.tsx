@@ -10,9 +10,19 @@ import { categoryName, usd } from "../../format.ts";
 import { Check } from "../../kit/field.tsx";
 import { Popover } from "../../kit/popover.tsx";
 import { KeyPicker, useKeyName } from "../../parts/key-picker.tsx";
+import { type GroupNames, useGroupNames } from "../../parts/people/group-names.ts";
 import { place, setQuery } from "../../router.ts";
 import type { List, Model, Profile } from "../../types.ts";
-import { ATTEMPTS, COSTS, describeFilter, filterNames, ROUTINGS, STATUSES, withoutFilters } from "./filter-names.ts";
+import {
+  ATTEMPTS,
+  COSTS,
+  describeFilter,
+  type FilterNames,
+  filterNames,
+  ROUTINGS,
+  STATUSES,
+  withoutFilters,
+} from "./filter-names.ts";
 import * as TEXT from "./text.ts";
 
 /** Value and text of each choice. */
@@ -23,6 +33,7 @@ export function Filters({ children }: { readonly children: ComponentChildren }) 
   const keyName = useKeyName(place.value.query.get("key"));
   const models = useLoad<List<Model>>("/api/models").data?.data ?? [];
   const profiles = useLoad<List<Profile>>("/api/profiles?limit=200").data?.data ?? [];
+  const groups = useGroupNames();
   const providers = [...new Set(models.map(({ provider }) => provider))].sort();
   const { query } = place.value;
   return (
@@ -42,9 +53,9 @@ export function Filters({ children }: { readonly children: ComponentChildren }) 
         value={query.get("q") ?? ""}
         onChange={(event) => setQuery({ q: event.currentTarget.value.trim(), after: null })}
       />
-      <MoreFilters providers={providers} profiles={profiles} />
+      <MoreFilters providers={providers} profiles={profiles} groups={groups} />
       {children}
-      <Chips keyName={keyName} profiles={new Map(profiles.map(({ id, name }) => [id, name]))} />
+      <Chips keyName={keyName} profiles={new Map(profiles.map(({ id, name }) => [id, name]))} groups={groups} />
     </search>
   );
 }
@@ -53,10 +64,11 @@ export function Filters({ children }: { readonly children: ComponentChildren }) 
 interface MoreFiltersProps {
   readonly providers: readonly string[];
   readonly profiles: readonly Profile[];
+  readonly groups: GroupNames;
 }
 
 /** Filters that are used less. */
-function MoreFilters({ providers, profiles }: MoreFiltersProps) {
+function MoreFilters({ providers, profiles, groups }: MoreFiltersProps) {
   const costs = COSTS.map((cost) => [cost, usd(cost)] as const);
   return (
     <Popover label={TEXT.moreFilters}>
@@ -85,7 +97,7 @@ function MoreFilters({ providers, profiles }: MoreFiltersProps) {
       />
       <Typed name="tag" label={TEXT.tagLabel} />
       {FILTER_FIELDS.filter(({ filter }) => filter === "logged").map((field) => (
-        <FieldFilter key={field.name} field={field} />
+        <FieldFilter key={field.name} field={field} names={groups.get(field.api)} />
       ))}
       {(["latencyFrom", "latencyTo", "tokensFrom", "tokensTo"] as const).map((name) => (
         <Typed key={name} name={name} label={TEXT.RANGE_NAMES[name]} isNumber />
@@ -96,8 +108,16 @@ function MoreFilters({ providers, profiles }: MoreFiltersProps) {
   );
 }
 
+interface FieldFilterProps {
+  readonly field: LoggedField;
+  /** Names of the ids that the field may have. */
+  readonly names: ReadonlyMap<string, string> | undefined;
+}
+
 /** The filter of a field that has no place of its own above. */
-function FieldFilter({ field: { api, name, title = name, kind, values } }: { readonly field: LoggedField }) {
+function FieldFilter({ field: { api, name, title = name, kind, values }, names }: FieldFilterProps) {
+  if (names !== undefined && names.size > 0)
+    return <Choice name={api} label={title} all={title} options={[...names]} />;
   if (kind === "flag") return <Switch name={api} label={title} />;
   if (values === undefined) return <Typed name={api} label={title} />;
   return <Choice name={api} label={title} all={title} options={pairs(values)} />;
@@ -134,7 +154,7 @@ function Switch({ name, label }: { readonly name: string; readonly label: string
 }
 
 /** Names every filter that is set, even those that come from a link and have no field. */
-function Chips(names: { readonly keyName: string; readonly profiles: ReadonlyMap<string, string> }) {
+function Chips(names: FilterNames) {
   const { query } = place.value;
   const set = filterNames(query);
   if (set.length === 0) return null;

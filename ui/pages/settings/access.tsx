@@ -6,14 +6,14 @@ import { ago, utc } from "../../format.ts";
 import { Button } from "../../kit/button.tsx";
 import { CopyBlock } from "../../kit/copy.tsx";
 import { Dialog } from "../../kit/dialog.tsx";
-import { SelectField, TextField } from "../../kit/field.tsx";
+import { Check, SelectField, TextField } from "../../kit/field.tsx";
 import { Section } from "../../kit/page.tsx";
 import { Shown, Skeleton } from "../../kit/states.tsx";
 import { useTask } from "../../kit/task.tsx";
 import { showToast } from "../../kit/toast.tsx";
 import { hrefTo } from "../../router.ts";
-import { isOperator, session } from "../../session.ts";
-import type { Account, Invitation, List, NewInvitation, ResetLink, User } from "../../types.ts";
+import { isOperator, session, shownAccount } from "../../session.ts";
+import type { Account, Invitation, List, NewInvitation, ResetLink, Team, User } from "../../types.ts";
 import * as TEXT from "./text.ts";
 
 /** Users and open invitations in one list, and below it the forms that add to it. For operators. */
@@ -88,7 +88,7 @@ function UserItem({ user, account, onReset }: UserItemProps) {
 }
 
 /** Can be withdrawn; its link then works no more. */
-function InvitationItem({ invitation }: { readonly invitation: Invitation }) {
+export function InvitationItem({ invitation }: { readonly invitation: Invitation }) {
   return (
     <li class="row">
       <span class="grow cut">{invitation.email}</span>
@@ -147,22 +147,25 @@ const ROLES = Object.entries(TEXT.ROLE_HINTS).map(([value, label]) => ({ value, 
 
 /** The accounts to choose from. */
 interface InviteFormProps {
-  readonly accounts: readonly Account[];
+  /** Left out, the person joins the account that is shown. */
+  readonly accounts?: readonly Account[];
+  readonly teams?: readonly Team[];
   /** A user with this address exists already: they need a new password, not an invitation. */
   readonly onKnown: (email: string) => void;
 }
 
 /** The gateway sends no e-mail: the operator sends the link. */
-function InviteForm({ accounts, onKnown }: InviteFormProps) {
+export function InviteForm({ accounts = [], teams = [], onKnown }: InviteFormProps) {
   const [email, setEmail] = useState("");
   const [role, setRole] = useState("member");
-  const [accountId, setAccountId] = useState(session.value?.user?.accountId ?? "default");
+  const [accountId, setAccountId] = useState(shownAccount);
+  const [inTeams, setInTeams] = useState<readonly string[]>([]);
   const [link, setLink] = useState<string | null>(null);
   const { error, problem, run } = useTask();
   const submit = (event: Event): void => {
     event.preventDefault();
     setLink(null);
-    const body = { email, role, accountId };
+    const body = { email, role, accountId, teams: inTeams };
     void run(call<NewInvitation>("POST", "/api/invitations", { body }), (made) => setLink(made.link));
   };
   return (
@@ -171,13 +174,8 @@ function InviteForm({ accounts, onKnown }: InviteFormProps) {
       <form onSubmit={submit}>
         <TextField label={TEXT.email} type="email" value={email} onInput={setEmail} isRequired />
         <div class="pair">
-          <SelectField
-            label={TEXT.role}
-            value={role}
-            options={ROLES.filter(({ value }) => isOperator() || value !== "operator")}
-            onChange={setRole}
-          />
-          {isOperator() && (
+          <RoleField value={role} onChange={setRole} />
+          {accounts.length > 0 && (
             <SelectField
               label={TEXT.account}
               value={accountId}
@@ -186,6 +184,7 @@ function InviteForm({ accounts, onKnown }: InviteFormProps) {
             />
           )}
         </div>
+        <TeamChecks teams={teams} chosen={inTeams} onChange={setInTeams} />
         {problem}
         {error?.code === "email_taken" && (
           <Button onClick={() => onKnown(email.trim().toLowerCase())}>{TEXT.resetInstead}</Button>
@@ -202,13 +201,48 @@ function InviteForm({ accounts, onKnown }: InviteFormProps) {
   );
 }
 
+interface RoleFieldProps {
+  readonly value: string;
+  readonly onChange: (role: string) => void;
+}
+
+/** Only operators appoint operators. */
+export function RoleField({ value, onChange }: RoleFieldProps) {
+  const options = ROLES.filter((role) => isOperator() || role.value !== "operator");
+  return <SelectField label={TEXT.role} value={value} options={options} onChange={onChange} />;
+}
+
+interface TeamChecksProps {
+  readonly teams: readonly Team[];
+  readonly chosen: readonly string[];
+  readonly onChange: (ids: readonly string[]) => void;
+}
+
+/** The teams of a person. Without any team there is nothing to choose. */
+export function TeamChecks({ teams, chosen, onChange }: TeamChecksProps) {
+  if (teams.length === 0) return null;
+  return (
+    <fieldset>
+      <legend>{TEXT.teams}</legend>
+      {teams.map(({ id, name }) => (
+        <Check
+          key={id}
+          label={name}
+          isOn={chosen.includes(id)}
+          onChange={(isOn) => onChange([...chosen.filter((each) => each !== id), ...(isOn ? [id] : [])])}
+        />
+      ))}
+    </fieldset>
+  );
+}
+
 interface ResetDialogProps {
   readonly user: { readonly id: string; readonly email: string };
   readonly onClose: () => void;
 }
 
 /** Opening the dialog creates the link. */
-function ResetDialog({ user, onClose }: ResetDialogProps) {
+export function ResetDialog({ user, onClose }: ResetDialogProps) {
   const [made, setMade] = useState<ResetLink | null>(null);
   const { error, problem, run } = useTask();
   useEffect(() => {

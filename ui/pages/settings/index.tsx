@@ -5,27 +5,30 @@ import { useState } from "preact/hooks";
 import { call, useLoad } from "../../api.ts";
 import { ago, percent, utc } from "../../format.ts";
 import { Button, ButtonLink, Segmented } from "../../kit/button.tsx";
-import { SearchInput, TextField } from "../../kit/field.tsx";
+import { TextField } from "../../kit/field.tsx";
 import { PageHead, Section } from "../../kit/page.tsx";
-import { Empty, Shown } from "../../kit/states.tsx";
-import { Facts, Table } from "../../kit/table.tsx";
+import { Shown } from "../../kit/states.tsx";
+import { Facts } from "../../kit/table.tsx";
 import { Tabs } from "../../kit/tabs.tsx";
 import { useTask } from "../../kit/task.tsx";
 import { showToast } from "../../kit/toast.tsx";
-import { type GatewayOption, OptionField } from "../../parts/options.tsx";
 import { baselineNamed } from "../../parts/text.ts";
 import { place, setQuery } from "../../router.ts";
 import { isOperator, may, session, signOut } from "../../session.ts";
 import { setTheme, type Theme, theme } from "../../theme.ts";
 import type { GatewaySettings } from "../../types.ts";
 import { Access, ROLE_NAMES } from "./access.tsx";
+import { Configuration } from "./configuration.tsx";
 import { LinkedIdentities } from "./identities.tsx";
 import * as TEXT from "./text.ts";
+
+/** Processes take over each other's changes as often. */
+const SETTINGS_EVERY_MS = 5_000;
 
 /** Theme and sign-in for everybody; users and configuration for operators. */
 export function Settings() {
   // Owners may not read the settings, so the dashboard does not ask for them.
-  const running = useLoad<GatewaySettings>(isOperator() ? "/api/settings" : null);
+  const running = useLoad<GatewaySettings>(isOperator() ? "/api/settings" : null, { everyMs: SETTINGS_EVERY_MS });
   const own = { id: "you", label: TEXT.general, show: () => <Own /> };
   const ofGateway = (show: (running: GatewaySettings) => ComponentChildren) => () => (
     <Shown load={running} rows={10}>
@@ -154,61 +157,6 @@ function RunningGateway({ running }: { readonly running: GatewaySettings }) {
         </ButtonLink>
         <span class="faint">{TEXT.diagnosticsHint}</span>
       </p>
-    </Section>
-  );
-}
-
-/** Options that can change here have a field, unless file, environment or flag set them. */
-function OptionValue({ option }: { readonly option: GatewayOption }) {
-  const { isSecret, isSet, isLive, locked, value } = option;
-  if (isLive && locked === null) return <OptionField option={option} />;
-  return <>{isSecret ? (isSet ? TEXT.isSet : TEXT.notSet) : (value ?? "–")}</>;
-}
-
-/** Lists options that can change here first, then those that differ from their defaults. The search is in the address, so that a link shares it. */
-function Configuration({ options }: { readonly options: readonly GatewayOption[] }) {
-  const words = (place.value.query.get("q") ?? "").toLowerCase();
-  const found = options.filter((option) =>
-    [option.path, option.name, option.help, option.env].some((text) => text?.toLowerCase().includes(words)),
-  );
-  return (
-    <>
-      <SearchInput
-        isFilter
-        label={TEXT.searchOptions}
-        value={words}
-        onInput={(q) => setQuery({ q }, { replace: true })}
-      />
-      <Options title={TEXT.atRunTime} options={found.filter(({ isLive }) => isLive)} />
-      <Options title={TEXT.changed} options={found.filter(({ isSet, isLive }) => isSet && !isLive)} />
-      <Options title={TEXT.defaults} options={found.filter(({ isSet, isLive }) => !isSet && !isLive)} />
-      {found.length === 0 && <Empty title={TEXT.noOption} />}
-    </>
-  );
-}
-
-/** An option that was not set names the variable that would set it. */
-function Options({ title, options }: { readonly title: string; readonly options: readonly GatewayOption[] }) {
-  if (options.length === 0) return null;
-  return (
-    <Section title={title}>
-      <Table class="options" caption={title} heads={[TEXT.option, TEXT.value, TEXT.source]}>
-        {options.map((option) => (
-          <tr key={option.name}>
-            <th scope="row" data-cell="name">
-              <code>{option.path ?? option.name}</code>
-              <small class="faint block">{option.help}</small>
-            </th>
-            <td data-cell="value">
-              <OptionValue option={option} />
-            </td>
-            <td data-cell="from" class="faint">
-              {option.locked === null ? (option.place ?? option.origin) : TEXT.lockedBy(option.locked.place)}
-              {option.env !== null && !option.isSet && <small class="block">{option.env}</small>}
-            </td>
-          </tr>
-        ))}
-      </Table>
     </Section>
   );
 }

@@ -31,10 +31,24 @@ export const general = "General";
 export const users = "Users";
 export const gateway = "Gateway";
 export const searchOptions = "Search options";
-export const changed = "Changed";
-export const atRunTime = "Can be changed here";
+export const atStart = "Set at the start";
+/** By the first word of an option's path. */
+export const SECTIONS: Readonly<Record<string, string>> = {
+  routing: "Routing",
+  billing: "Billing",
+  limits: "Limits",
+  logging: "Request log",
+  errors: "Errors",
+  responses: "Stored responses",
+  prices: "Price checks",
+  alerts: "Alerts",
+};
+export const usual = "Default";
+export const usualIs = (value: string) => `Default: ${value}.`;
+export const changedHere = "Changed here";
+export const history = "History of settings";
 export const lockedBy = (place: string) => `Locked: set in ${place}`;
-export const defaults = "Defaults";
+export const defaults = "Other options of the start";
 export const noOption = "No matching options";
 export const option = "Option";
 export const value = "Value";
@@ -81,6 +95,7 @@ export const ROLE_HINTS = {
 export const inviteUser = "Invite user";
 export const email = "E-mail";
 export const role = "Role";
+export const teams = "Teams";
 export const account = "Account";
 export const resetInstead = "Create reset link instead";
 export const createInviteLink = "Create invite link";

@@ -3,6 +3,7 @@
 
 import { isObject, type JsonObject, objectsIn, textOrEmpty, toText } from "../../json/fields.ts";
 import type { Block } from "../blocks.ts";
+import { ownResultText } from "../search-blocks.ts";
 
 /** Fields of a result that say something to a reader; others are encrypted, ids or data. */
 const READABLE = ["error_code", "title", "url", "text", "stdout", "stderr"] as const;
@@ -10,6 +11,8 @@ const READABLE = ["error_code", "title", "url", "text", "stdout", "stderr"] as c
 /** Returns null for a block that no reader could make sense of. */
 export function serverText(block: Block): string | null {
   const { type, name, input } = block;
+  const own = ownResultText(block);
+  if (own !== null) return own;
   if (type === "compaction") return textOrEmpty(block.content);
   if (type === "server_tool_use" || type === "mcp_tool_use") {
     return `[Called ${toText(name)} with ${JSON.stringify(input ?? {})}]`;

@@ -1,9 +1,11 @@
 // Tools and tool choice of a Messages request in chat-completions.
 
 import { type ChatRequest, searchesHeld } from "../../../core/chat.ts";
+import { type FetchAsk, fetchesHeld, PAGE_TEXT_BYTES_MAX, type SearchAsk } from "../../../core/search/web-search.ts";
 import type { Conversion } from "../../convert/conversion.ts";
 import { isObject, type JsonObject, objectsIn, toText } from "../../json/fields.ts";
 import { shortToolName } from "../../tools/calls.ts";
+import { domainsIn } from "../../tools/searches.ts";
 
 /** The fields `tools`, `tool_choice` and `parallel_tool_calls`, as far as they are needed. */
 export function convertTools(body: JsonObject, conversion: Conversion): JsonObject {
@@ -33,9 +35,72 @@ export function readServerWishes(body: JsonObject): readonly string[] {
 /** The searches that the hold covers, where Anthropic may search by itself. */
 export function searchesIn(body: JsonObject): Pick<ChatRequest, "searches"> {
   const isBarred = isObject(body.tool_choice) && body.tool_choice.type === "none";
-  const tools = isBarred ? [] : toolsOf(body).filter(({ type }) => toText(type).startsWith("web_search_"));
+  const tools = isBarred ? [] : toolsOf(body).filter(isWebSearch);
   const searches = tools.reduce((sum, { max_uses: limit }) => sum + searchesHeld(limit), 0);
   return searches === 0 ? {} : { searches };
+}
+
+/** The search that the request asks for; undefined where it asks for none. */
+export function searchAskIn(body: JsonObject): SearchAsk | undefined {
+  const found = askedOf(body, isWebSearch);
+  return found === null ? undefined : { ...found.asked, usesMax: searchesHeld(found.tool.max_uses) };
+}
+
+/** The pages that the request asks to read. */
+export function fetchAskIn(body: JsonObject): FetchAsk | undefined {
+  const found = askedOf(body, isWebFetch);
+  if (found === null) return undefined;
+  const { max_uses: uses, max_content_tokens: tokens, citations } = found.tool;
+  const isLimit = typeof tokens === "number" && tokens > 0;
+  const bytesMax = isLimit ? Math.min(tokens * BYTES_PER_TOKEN, PAGE_TEXT_BYTES_MAX) : PAGE_TEXT_BYTES_MAX;
+  const isCited = isObject(citations) && citations.enabled === true;
+  return { ...found.asked, usesMax: fetchesHeld(uses), bytesMax: Math.ceil(bytesMax), found: foundIn(body), isCited };
+}
+
+/** Addresses in results of earlier turns, which stand among what the model said. */
+function foundIn({ messages }: JsonObject): readonly string[] {
+  const results = objectsIn(messages)
+    .flatMap(({ content }) => objectsIn(content))
+    .filter(({ type }) => toText(type) === "web_search_tool_result");
+  return results.flatMap(({ content }) => objectsIn(content)).map(({ url }) => toText(url));
+}
+
+/** Bytes of a usual text for one token. */
+const BYTES_PER_TOKEN = 4;
+
+type AskedBlock = Omit<SearchAsk, "usesMax">;
+
+function askedOf(
+  body: JsonObject,
+  isIt: (tool: JsonObject) => boolean,
+): { readonly asked: AskedBlock; readonly tool: JsonObject } | null {
+  const [tool] = toolsOf(body).filter(isIt);
+  const choice = isObject(body.tool_choice) ? body.tool_choice : {};
+  if (tool === undefined || choice.type === "none") return null;
+  const isNamed = choice.type === "tool" && choice.name === tool.name;
+  const others = (given: JsonObject): readonly JsonObject[] => toolsOf(given).filter((each) => !isIt(each));
+  const asked: AskedBlock = {
+    reasons: [reasonOf(tool)],
+    strip: ({ tool_choice: given, ...rest }) => ({
+      ...rest,
+      ...(isNamed || given === undefined ? {} : { tool_choice: given }),
+      tools: others(rest),
+    }),
+    isForced: isNamed || (choice.type === "any" && others(body).length === 0),
+    domains: {
+      allowed: domainsIn(tool.allowed_domains, "allowed_domains"),
+      blocked: domainsIn(tool.blocked_domains, "blocked_domains"),
+    },
+  };
+  return { asked, tool };
+}
+
+function isWebFetch({ type }: JsonObject): boolean {
+  return toText(type).startsWith("web_fetch_");
+}
+
+function isWebSearch({ type }: JsonObject): boolean {
+  return toText(type).startsWith("web_search_");
 }
 
 function serverReasons(body: JsonObject): readonly string[] {

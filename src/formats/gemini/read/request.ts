@@ -12,7 +12,15 @@ import { GEMINI } from "../shape.ts";
 import { convertContents } from "../to-chat/messages.ts";
 import { camelFields, type GeminiRequest, parsePrompt, parseRequest } from "../to-chat/parse.ts";
 import { innerRequest, readNeeds, wantedEffort } from "../to-chat/request.ts";
-import { convertChoice, readFunctions, readToolNeeds, readToolWishes, searchesIn } from "../to-chat/tools.ts";
+import {
+  convertChoice,
+  fetchAskIn,
+  readFunctions,
+  readToolNeeds,
+  readToolWishes,
+  searchAskIn,
+  searchesIn,
+} from "../to-chat/tools.ts";
 
 /** Throws what is wrong with the body, by field; Behaviour 4. */
 export function readGeminiRequest(
@@ -46,6 +54,8 @@ export function readGeminiRequest(
     chat,
     nativeNeeds: [...refusals, ...readNeeds(request), ...readToolNeeds(request)],
     nativeWishes: readToolWishes(request),
+    searchAsk: searchAskIn(request),
+    fetchAsk: fetchAskIn(request),
     ...(headers === undefined ? {} : { headers }),
     ...(target === undefined ? {} : { target }),
   };

@@ -2,7 +2,7 @@
 // itself. The stream has no closing event, so its end must say how it ended.
 
 import type { ChatChunk, StreamReader } from "../../format.ts";
-import { type JsonObject, toText } from "../../json/fields.ts";
+import { isObject, type JsonObject, toText } from "../../json/fields.ts";
 import { faultOf } from "../../provider/faults.ts";
 import { DONE, parseEvent, StreamState } from "../../provider/stream-state.ts";
 import type { SseEvent, SseReader } from "../../sse/reader.ts";
@@ -19,6 +19,8 @@ export function createGeminiStreamReader(events: SseReader): StreamReader {
 class GeminiStreamReader extends StreamState {
   readonly #candidates = new Map<number, CandidateReader>();
   readonly #searches = new Set<string>();
+  /** The service tier that an event named last. */
+  #tier: unknown;
   #isBlocked = false;
 
   toolCallIds(): readonly string[] {
@@ -57,7 +59,9 @@ class GeminiStreamReader extends StreamState {
 
   /** Each event may count again; what the last one says holds. */
   #count({ usageMetadata: metadata }: JsonObject): void {
-    const usage = readGeminiUsage(metadata, this.#searches.size);
+    // Vertex names the tier in every event, and counts in the last one.
+    if (isObject(metadata)) this.#tier = metadata.serviceTier ?? metadata.trafficType ?? this.#tier;
+    const usage = readGeminiUsage(metadata, this.#searches.size, this.#tier);
     if (usage === null) return;
     this.usage = usage;
     this.isCounted = this.isFinished;

@@ -3,7 +3,7 @@
 
 import type { Usage } from "../../../core/chat.ts";
 import { isObject, type JsonObject, objectsIn } from "../../json/fields.ts";
-import { usageParts } from "../../provider/usage-parts.ts";
+import { type CountedParts, usageParts } from "../../provider/usage-parts.ts";
 
 /** A count above this cannot be true. */
 const TOKENS_MAX = 1e9;
@@ -20,8 +20,8 @@ export function readResponseUsage({ usageMetadata, candidates }: JsonObject): Us
   return readGeminiUsage(usageMetadata, new Set(objectsIn(candidates).flatMap(searchesIn)).size);
 }
 
-/** Reads the counts; null when there are none, or such that cannot be true. */
-export function readGeminiUsage(metadata: unknown, searches = 0): Usage | null {
+/** Reads the counts; null when there are none, or such that cannot be true. `toldTier`: as an earlier event named it. */
+export function readGeminiUsage(metadata: unknown, searches = 0, toldTier?: unknown): Usage | null {
   if (!isObject(metadata) || !isCount(metadata.promptTokenCount)) return null;
   const counts = COUNTERS.map((name) => metadata[name] ?? 0);
   if (!counts.every(isCount)) return null;
@@ -33,7 +33,7 @@ export function readGeminiUsage(metadata: unknown, searches = 0): Usage | null {
     buckets: { input, cacheRead, cacheWrite: 0, output },
     longCacheWrite: 0,
     reasoning: thoughts,
-    ...partsOf(metadata, searches),
+    ...partsOf(metadata, searches, toldTier),
     reported: reportedAs({ prompt: prompt + ofTools, cacheRead, output, thoughts }),
   };
 }
@@ -44,7 +44,7 @@ export function searchesIn({ groundingMetadata }: JsonObject): readonly string[]
   return Array.isArray(queries) ? queries.filter((query) => typeof query === "string" && query.trim() !== "") : [];
 }
 
-function partsOf(metadata: JsonObject, searches: number): Pick<Usage, "parts" | "serviceTier"> {
+function partsOf(metadata: JsonObject, searches: number, toldTier: unknown): CountedParts {
   const { promptTokensDetails, toolUsePromptTokensDetails, cacheTokensDetails, candidatesTokensDetails } = metadata;
   const prompt = byModality(promptTokensDetails, toolUsePromptTokensDetails);
   const cached = byModality(cacheTokensDetails);
@@ -60,7 +60,7 @@ function partsOf(metadata: JsonObject, searches: number): Pick<Usage, "parts" | 
     search: searches,
     searchedPrompt: Math.min(1, searches),
   };
-  return usageParts(parts, metadata.serviceTier ?? metadata.trafficType);
+  return usageParts(parts, metadata.serviceTier ?? metadata.trafficType ?? toldTier);
 }
 
 function byModality(...lists: readonly unknown[]): (modality: string) => number {

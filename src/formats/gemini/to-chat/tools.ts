@@ -1,10 +1,12 @@
 // Tools and the choice among them, from Gemini's format to chat-completions.
 
 import { type ChatRequest, searchesHeld, type Tool } from "../../../core/chat.ts";
+import { type FetchAsk, fetchesHeld, PAGE_TEXT_BYTES_MAX, type SearchAsk } from "../../../core/search/web-search.ts";
 import type { Conversion } from "../../convert/conversion.ts";
 import { isObject, type JsonObject, objectsIn, textOrEmpty, toText } from "../../json/fields.ts";
 import { shortToolName } from "../../tools/calls.ts";
-import type { GeminiRequest } from "./parse.ts";
+import { domainsIn } from "../../tools/searches.ts";
+import { camelFields, type GeminiRequest } from "./parse.ts";
 import { toJsonSchema } from "./schema.ts";
 
 const NO_PARAMETERS: JsonObject = { type: "object", properties: {} };
@@ -42,6 +44,41 @@ export function searchesIn({
   return isOffered ? { searches: searchesHeld(null) } : {};
 }
 
+/** The search that the request asks for; undefined where it asks for none. */
+export function searchAskIn(request: GeminiRequest): SearchAsk | undefined {
+  const found = askedOf(request, SEARCH_TOOLS);
+  if (found === null) return undefined;
+  const { settings, ...asked } = found;
+  const blocked = domainsIn(settings.excludeDomains, "excludeDomains");
+  return { ...asked, usesMax: searchesHeld(null), domains: { allowed: [], blocked } };
+}
+
+/** The pages that the request asks to read. */
+export function fetchAskIn(request: GeminiRequest): FetchAsk | undefined {
+  const found = askedOf(request, FETCH_TOOLS);
+  if (found === null) return undefined;
+  const { settings: _, ...asked } = found;
+  const domains = { allowed: [], blocked: [] };
+  return { ...asked, usesMax: fetchesHeld(null), domains, bytesMax: PAGE_TEXT_BYTES_MAX, found: [], isCited: true };
+}
+
+type AskedTool = Pick<SearchAsk, "reasons" | "strip" | "isForced"> & { readonly settings: JsonObject };
+
+function askedOf({ tools, calling }: GeminiRequest, wanted: ReadonlySet<string>): AskedTool | null {
+  const names = builtInNames(tools).filter((name) => wanted.has(name));
+  if (names.length === 0 || calling.mode === "NONE") return null;
+  const settings = tools.flatMap((tool) => names.map((name) => tool[name])).find(isObject) ?? {};
+  const strip = (body: JsonObject): JsonObject => {
+    const { tools: given, ...rest } = camelFields(body);
+    const left = (Array.isArray(given) ? objectsIn(given) : isObject(given) ? [given] : [])
+      .map((tool) => Object.fromEntries(Object.entries(camelFields(tool)).filter(([name]) => !names.includes(name))))
+      .filter((tool) => Object.keys(tool).length > 0);
+    return { ...rest, tools: left };
+  };
+  return { reasons: names.map(reasonOf), strip, isForced: false, settings: camelFields(settings) };
+}
+
+const FETCH_TOOLS: ReadonlySet<string> = new Set(["urlContext"]);
 const SEARCH_TOOLS: ReadonlySet<string> = new Set(["googleSearch", "googleSearchRetrieval"]);
 
 function reasonOf(name: string): string {

@@ -11,10 +11,11 @@ import {
 } from "../../../core/chat.ts";
 import type { Conversion } from "../../convert/conversion.ts";
 import { openDetail, openText, type ReasoningDetail } from "../../convert/reasoning-details.ts";
-import { isObject, type JsonObject, toText } from "../../json/fields.ts";
+import { isObject, type JsonObject, objectsIn, toText } from "../../json/fields.ts";
 import { NO_RESULT, orphanedResult, reminder } from "../../tools/results.ts";
 import { writeInput } from "../custom-input.ts";
 import { chatToolName, itemType, partTexts } from "../items.ts";
+import { clientToolOfItem } from "./client-tools.ts";
 
 /** The instructions, and the conversation after them. */
 export interface Prompt {
@@ -33,11 +34,22 @@ export function convertInput({ instructions, input }: Prompt, conversion: Conver
 
 const CALLS: ReadonlySet<string> = new Set(["function_call", "custom_tool_call"]);
 const RESULTS: ReadonlySet<string> = new Set(["function_call_output", "custom_tool_call_output"]);
+
+function isCall(type: string): boolean {
+  return CALLS.has(type) || clientToolOfItem(type)?.call === type;
+}
+
+function isResult(type: string): boolean {
+  return RESULTS.has(type) || (!isCall(type) && clientToolOfItem(type) !== undefined);
+}
+
 /** Items that bring tools, which are read with the tools of the request. */
 const SILENT: ReadonlySet<string> = new Set(["additional_tools", "tool_search_call", "tool_search_output"]);
 
+const SEARCH_CALL = "web_search_call";
+
 /** Items that say what a provider did and not what came of it: its answer has that. */
-const NOTHING_SAID: ReadonlySet<string> = new Set(["web_search_call", "file_search_call", "mcp_list_tools"]);
+const NOTHING_SAID: ReadonlySet<string> = new Set([SEARCH_CALL, "file_search_call", "mcp_list_tools"]);
 
 function convertItems(items: readonly JsonObject[], messages: ChatMessage[], conversion: Conversion): void {
   const results = pairResults(items);
@@ -48,10 +60,10 @@ function convertItems(items: readonly JsonObject[], messages: ChatMessage[], con
   };
   for (const item of items) {
     const type = itemType(item);
-    if (isModels(item, type)) {
+    if (isModels(item, type) || isToldSearch(item, type)) {
       turn ??= new ModelTurn();
       turn.add(item, type);
-    } else if (RESULTS.has(type)) {
+    } else if (isResult(type)) {
       // Results stand behind the call they belong to, wherever the client has put them.
       if ((turn as ModelTurn | null)?.hasCalls === true) close();
       if (results.known.has(item)) continue;
@@ -77,7 +89,18 @@ function convertItems(items: readonly JsonObject[], messages: ChatMessage[], con
 
 /** Tells whether the model made the item. */
 function isModels({ role }: JsonObject, type: string): boolean {
-  return type === "reasoning" || CALLS.has(type) || (type === "message" && role === "assistant");
+  return type === "reasoning" || isCall(type) || (type === "message" && role === "assistant");
+}
+
+/** A search that says what was looked for and found, as those of the gateway do. */
+function isToldSearch({ action }: JsonObject, type: string): boolean {
+  return type === SEARCH_CALL && isObject(action) && objectsIn(action.sources).length > 0;
+}
+
+/** The search as the model that takes over reads it. */
+function searchedText({ query, sources }: JsonObject): string {
+  const found = objectsIn(sources).map(({ url }) => toText(url));
+  return `[Searched the web for ${JSON.stringify(query)} and found ${found.join(" ")}]`;
 }
 
 interface PairedResults {
@@ -95,14 +118,15 @@ function pairResults(items: readonly JsonObject[]): PairedResults {
   for (let index = items.length - 1; index >= 0; index -= 1) {
     const item = items[index] as JsonObject;
     const type = itemType(item);
-    const id = item.call_id;
-    if (RESULTS.has(type)) {
+    // A result of `local_shell` may have no more than an id.
+    const id = item.call_id ?? item.id;
+    if (isResult(type)) {
       if (waiting.has(id)) known.add(item);
       else waiting.set(id, item);
-    } else if (CALLS.has(type)) {
-      const result = waiting.get(id);
+    } else if (isCall(type)) {
+      const result = waiting.get(id) ?? waiting.get(item.id);
       if (result === undefined) continue;
-      waiting.delete(id);
+      waiting.delete(result.call_id ?? result.id);
       paired.set(item, result);
       known.add(result);
     }
@@ -122,7 +146,7 @@ class ModelTurn {
   }
 
   add(item: JsonObject, type: string): void {
-    if (type === "message") this.#texts.push(item);
+    if (type === "message" || type === SEARCH_CALL) this.#texts.push(item);
     else if (type === "reasoning") this.#addReasoning(item);
     else this.#calls.push(item);
   }
@@ -166,7 +190,8 @@ function unreadText(item: JsonObject, name: "content" | "output"): UnreadText | 
 }
 
 /** The text of an answer in several parts is one text. A refusal is what the model said. */
-function modelText({ content }: JsonObject): string {
+function modelText({ type, content, action }: JsonObject): string {
+  if (type === SEARCH_CALL) return searchedText(isObject(action) ? action : {});
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
   return content.map((part) => (isObject(part) ? toText(part.text ?? part.refusal ?? "") : "")).join("");
@@ -174,8 +199,14 @@ function modelText({ content }: JsonObject): string {
 
 function convertCall(item: JsonObject): ToolCall {
   const isCustom = item.type === "custom_tool_call";
+  const id = toText(item.call_id);
+  const own = clientToolOfItem(itemType(item));
+  if (own !== undefined) {
+    const said = JSON.stringify(own.readCall(item) ?? {});
+    return { id, type: "function", function: { name: own.name, arguments: said } };
+  }
   return {
-    id: toText(item.call_id),
+    id,
     type: "function",
     function: {
       name: chatToolName(toText(item.name), item.namespace),
@@ -197,7 +228,8 @@ function convertResults(calls: readonly AnsweredCall[], conversion: Conversion):
       conversion.note("content_converted", "added an empty result for a tool call that had none");
       return { role: "tool", tool_call_id: id, content: NO_RESULT };
     }
-    const unread = unreadText(result, "output");
+    const own = clientToolOfItem(itemType(result));
+    const unread = own === undefined ? unreadText(result, "output") : null;
     if (unread !== null) return withUnreadContent({ role: "tool", tool_call_id: id, content: "" }, unread);
     const { text, parts } = readResult(result, conversion);
     if (parts.length > 0) attachments.push(shownBy(id), ...parts);
@@ -211,7 +243,8 @@ function shownBy(id: string): ContentPart {
   return { type: "text", text: reminder(`What the tool call ${id} returned besides text:`) };
 }
 
-function readResult({ output }: JsonObject, conversion: Conversion): { text: string; parts: readonly ContentPart[] } {
+function readResult(item: JsonObject, conversion: Conversion): { text: string; parts: readonly ContentPart[] } {
+  const output = clientToolOfItem(itemType(item))?.readOutput(item) ?? item.output;
   if (typeof output === "string") return { text: output, parts: [] };
   const texts: string[] = [];
   const parts: ContentPart[] = [];

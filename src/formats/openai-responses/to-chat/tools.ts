@@ -2,14 +2,18 @@
 // that a provider runs itself have no counterpart there.
 
 import { type ChatRequest, searchesHeld, type Tool } from "../../../core/chat.ts";
+import type { SearchAsk } from "../../../core/search/web-search.ts";
 import type { Conversion } from "../../convert/conversion.ts";
 import { invalid, isObject, type JsonObject, objectsIn, readArray, textOrEmpty, toText } from "../../json/fields.ts";
+import { domainsIn } from "../../tools/searches.ts";
 import { INPUT_SCHEMA } from "../custom-input.ts";
 import { chatToolName, itemType } from "../items.ts";
+import { clientToolFor } from "./client-tools.ts";
 
 /** A tool that any model can call. */
 export interface CallableTool {
-  readonly type: "function" | "custom";
+  /** `function`, `custom`, or the type of a tool that the client runs, which is its name as well. */
+  readonly type: string;
   readonly name: string;
   readonly namespace: string | null;
   /** The name under which models of other formats know the tool. */
@@ -59,6 +63,7 @@ function addTool(tool: unknown, place: string, lists: ToolLists): void {
   }
   if (tool.type === "function" || tool.type === "custom") lists.callable.push(callableTool(tool, place, null));
   else if (tool.type === "namespace") addNamespace(tool, place, lists);
+  else if (clientToolFor(tool) !== undefined) lists.callable.push(clientTool(tool));
   else lists.builtIn.push(tool);
 }
 
@@ -77,6 +82,11 @@ function callableTool(definition: JsonObject, place: string, namespace: string |
   return { type, name, namespace, chatName: chatToolName(name, namespace), definition };
 }
 
+function clientTool(definition: JsonObject): CallableTool {
+  const name = toText(definition.type);
+  return { type: name, name, namespace: null, chatName: clientToolFor(definition)?.name ?? name, definition };
+}
+
 function requiredName({ name }: JsonObject, place: string): string {
   if (typeof name === "string" && name !== "") return name;
   throw invalid(`${place}.name`, `${place}.name must be a string.`);
@@ -91,7 +101,7 @@ function onceByName(tools: readonly CallableTool[]): readonly CallableTool[] {
 export function routedTools({ callable, builtIn }: GivenTools, needs: readonly string[]): readonly Tool[] {
   const tools: Tool[] = callable.map((tool) => ({
     name: tool.chatName,
-    description: textOrEmpty(tool.definition.description),
+    description: textOrEmpty(descriptionOf(tool)),
     parameters: parametersOf(tool),
   }));
   if (needs.length === 0) return tools;
@@ -104,7 +114,7 @@ const HELPERS: ReadonlySet<unknown> = new Set(["tool_search", "programmatic_tool
 /** Reasons for a provider of the request's own format: it has no other tools, or asks for one of these. */
 export function readBuiltInNeeds({ callable, builtIn }: GivenTools, choice: unknown): readonly string[] {
   if (choice === "none") return [];
-  if (isObject(choice) && isBuiltInChoice(choice)) return [needOf(choice)];
+  if (isObject(choice) && isBuiltInChoice(choice)) return chosen(callable, choice) === null ? [needOf(choice)] : [];
   const run = builtIn.filter(({ type }) => !HELPERS.has(type));
   if (run.length === 0) return [];
   const allowed = allowedTools(choice);
@@ -123,8 +133,38 @@ export function readBuiltInWishes(given: GivenTools, choice: unknown): readonly 
 
 /** The searches that the hold covers, where the provider may search by itself. */
 export function searchesIn({ builtIn }: GivenTools, body: JsonObject): Pick<ChatRequest, "searches"> {
-  const isOffered = body.tool_choice !== "none" && builtIn.some(({ type }) => toText(type).startsWith("web_search"));
+  const isOffered = body.tool_choice !== "none" && builtIn.some(isWebSearch);
   return isOffered ? { searches: searchesHeld(body.max_tool_calls) } : {};
+}
+
+/** The search that the request asks for, and the request without it; undefined where it asks for none. */
+export function searchAskIn({ builtIn }: GivenTools, body: JsonObject): SearchAsk | undefined {
+  const [tool] = builtIn.filter(isWebSearch);
+  const choice = body.tool_choice;
+  const allowed = allowedTools(choice);
+  if (tool === undefined || choice === "none" || allowed?.some(isWebSearch) === false) return undefined;
+  const isForced = isObject(choice) && isWebSearch(choice);
+  const others = (given: JsonObject): readonly unknown[] =>
+    readArray(given, "tools").filter((each) => !isObject(each) || !isWebSearch(each));
+  const { filters } = tool;
+  return {
+    reasons: [tool, ...(isForced ? [choice] : [])].map(needOf),
+    strip: ({ tool_choice: asked, ...rest }) => ({
+      ...rest,
+      ...(isForced || asked === undefined ? {} : { tool_choice: asked }),
+      tools: others(rest),
+    }),
+    isForced: isForced || (choice === "required" && others(body).length === 0),
+    usesMax: searchesHeld(body.max_tool_calls),
+    domains: {
+      allowed: domainsIn(isObject(filters) ? filters.allowed_domains : null, "filters.allowed_domains"),
+      blocked: [],
+    },
+  };
+}
+
+function isWebSearch({ type }: JsonObject): boolean {
+  return toText(type).startsWith("web_search");
 }
 
 function needOf({ type }: JsonObject): string {
@@ -137,6 +177,12 @@ function isBuiltInChoice({ type }: JsonObject): boolean {
   return typeof type === "string" && !CALLABLE_CHOICES.has(type);
 }
 
+/** The tool of the client's that a choice names by its type. */
+function chosen(callable: readonly CallableTool[], choice: JsonObject): CallableTool | null {
+  const name = clientToolFor(choice)?.name;
+  return callable.find((tool) => name !== undefined && clientToolFor(tool.definition)?.name === name) ?? null;
+}
+
 /** The tools that `allowed_tools` leaves; null when all are. */
 function allowedTools(choice: unknown): readonly JsonObject[] | null {
   if (!isObject(choice) || choice.type !== "allowed_tools") return null;
@@ -145,7 +191,7 @@ function allowedTools(choice: unknown): readonly JsonObject[] | null {
 
 function isAllowed({ type, name, namespace }: CallableTool, allowed: readonly JsonObject[]): boolean {
   return allowed.some((choice) =>
-    choice.type === "namespace" ? choice.name === namespace : choice.type === type && choice.name === name,
+    choice.type === "namespace" ? choice.name === namespace : choice.type === type && (choice.name ?? type) === name,
   );
 }
 
@@ -165,19 +211,23 @@ export function convertTools(body: JsonObject, converted: Record<string, unknown
   const callable = allowed === null ? given.callable : given.callable.filter((tool) => isAllowed(tool, allowed));
   if (callable.length === 0) return;
   converted.tools = callable.map((tool) => convertTool(tool, conversion));
-  const choice = convertChoice(body.tool_choice);
+  const choice = convertChoice(body.tool_choice, callable);
   if (choice !== null) converted.tool_choice = choice;
   if (body.parallel_tool_calls === false) converted.parallel_tool_calls = false;
 }
 
 function convertTool(tool: CallableTool, conversion: Conversion): JsonObject {
   const { definition, chatName } = tool;
-  const description = tool.type === "custom" ? customDescription(definition) : definition.description;
+  const description = descriptionOf(tool);
   const converted: Record<string, unknown> = { name: chatName, parameters: parametersOf(tool) };
   if (typeof description === "string") converted.description = description;
   if (tool.type === "custom")
     conversion.note("content_converted", "turned custom tools into functions with one text argument");
-  else if (typeof definition.strict === "boolean") converted.strict = definition.strict;
+  else if (clientToolFor(definition) !== undefined) {
+    const reason = "only providers of the Responses API know the tool";
+    conversion.note("content_converted", `turned '${tool.name}' into a function: ${reason}`);
+    return { type: "function", function: converted };
+  } else if (typeof definition.strict === "boolean") converted.strict = definition.strict;
   if (chatName !== tool.name)
     conversion.note("content_converted", "changed tool names: chat-completions takes 64 plain characters");
   return { type: "function", function: converted };
@@ -185,7 +235,14 @@ function convertTool(tool: CallableTool, conversion: Conversion): JsonObject {
 
 const NO_PARAMETERS: JsonObject = { type: "object", properties: {} };
 
+function descriptionOf({ type, definition }: CallableTool): unknown {
+  if (type === "custom") return customDescription(definition);
+  return clientToolFor(definition)?.description(definition) ?? definition.description;
+}
+
 function parametersOf({ type, definition }: CallableTool): JsonObject {
+  const own = clientToolFor(definition);
+  if (own !== undefined) return own.parameters;
   if (type === "custom") return INPUT_SCHEMA;
   return isObject(definition.parameters) ? definition.parameters : NO_PARAMETERS;
 }
@@ -198,10 +255,12 @@ function customDescription({ description, format }: JsonObject): string {
   return said === "" ? grammar : `${said}\n\n${grammar}`;
 }
 
-function convertChoice(choice: unknown): unknown {
+function convertChoice(choice: unknown, callable: readonly CallableTool[]): unknown {
   if (typeof choice === "string") return choice;
   if (!isObject(choice)) return null;
   if (choice.type === "allowed_tools") return choice.mode === "required" ? "required" : "auto";
+  const own = chosen(callable, choice);
+  if (own !== null) return { type: "function", function: { name: own.chatName } };
   if (choice.type !== "function" && choice.type !== "custom") return null;
   return { type: "function", function: { name: chatToolName(toText(choice.name), choice.namespace) } };
 }

@@ -110,7 +110,7 @@ function entryOf(
 ): AuditEntry {
   const body = withoutSecrets(parsedBody(request));
   const params = Object.values(request.params as Readonly<Record<string, string>>);
-  const [, section = ""] = /^\/api\/([^/]+)/.exec(path) ?? [];
+  const [, section = ""] = /^\/(?:api|scim\/v2)\/([^/]+)/.exec(path) ?? [];
   return {
     atMs,
     actor: actorOf(request, body),
@@ -139,7 +139,7 @@ function actorOf({ identity }: FastifyRequest, body: Json): AuditActor {
 
 /** Tells whether calls with this access are about one account. */
 function isOfAccount(access: string): boolean {
-  return !["anyone", "ownLogin", "operator"].includes(access);
+  return !["anyone", "ownLogin", "operator", "scim"].includes(access);
 }
 
 /** The account whose owner may see the entry. */

@@ -5,7 +5,7 @@ import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import type { ConfigVersion, JsonMap } from "../../../core/overlay.ts";
 import { invalid } from "../../../formats/json/fields.ts";
-import { changesBetween } from "../../../versions/changes.ts";
+import { type Change, changesBetween } from "../../../versions/changes.ts";
 import { isTooDeep } from "../../../versions/document.ts";
 import type { Publication, Published, Versions } from "../../../versions/versions.ts";
 import { actorOf } from "../../exchange/identity.ts";
@@ -72,7 +72,10 @@ export function writePublished({ version, changes, warnings }: Published): Shape
 }
 
 export function writeVersion(version: ConfigVersion, before: ConfigVersion): Shape<typeof VersionSchema> {
-  const changes = changesBetween(before.document, version.document);
+  return writeChanged(version, changesBetween(before.document, version.document));
+}
+
+export function writeChanged(version: ConfigVersion, changes: readonly Change[]): Shape<typeof VersionSchema> {
   return { ...writeHead(version), summary: summaryOf(changes.map(({ words }) => words)), changes };
 }
 

@@ -8,6 +8,7 @@ import type { UnpricedModel } from "../../../catalog/prices/diff.ts";
 import { FEED_IDS, FEEDS, type FeedId, feedSource } from "../../../catalog/prices/feeds.ts";
 import { type Proposal, reviewPrices, STANDINGS } from "../../../catalog/prices/review.ts";
 import { priceFromRow } from "../../../catalog/prices/rows.ts";
+import type { LiveSettings } from "../../../config/settings.ts";
 import { GatewayError } from "../../../core/errors.ts";
 import { CAPABILITIES, ENDPOINTS } from "../../../core/model.ts";
 import { PRICE_DECIMALS } from "../../../core/money.ts";
@@ -176,13 +177,13 @@ export const PRICE_ROUTES: readonly ApiRoute[] = [
     isAudited: false,
     response: PricesSchema,
     async handle(_call, edge) {
-      const { limiter, now, settings, versions, audit, log, priceChecks: checks, feedMsMax } = edge;
+      const { limiter, now, live, versions, audit, log, priceChecks: checks, feedMsMax } = edge;
       const { allowed, retryAfterSeconds } = await limiter.admit("price check", CHECKS_PER_MINUTE, now());
       if (!allowed) throw tooManyChecks(retryAfterSeconds);
       const { checkAndAdopt } = await import("../../../gateway/operate/adopt-prices.ts");
       const services = { versions, audit, current: edge.services, checks, log, now };
       const bounds = feedMsMax === undefined ? {} : { withinMs: feedMsMax };
-      return writePrices(await checkAndAdopt({ prices: settings.prices, ...services, ...bounds }), edge);
+      return writePrices(await checkAndAdopt({ prices: live().prices, ...services, ...bounds }), edge);
     },
   }),
   post("adoptPrices", "/api/prices/adopt", {
@@ -202,7 +203,7 @@ export const PRICE_ROUTES: readonly ApiRoute[] = [
           check,
           catalog: edge.services().catalog,
           nowMs: edge.now(),
-          settings: edge.settings,
+          prices: edge.live().prices,
         });
       return writePublished(await edge.versions.publish({ ...publisher, isDated: true, change }));
     },
@@ -214,7 +215,8 @@ function tooManyChecks(retryAfterSeconds: number): GatewayError {
   return new GatewayError("rateLimited", message, { code: "too_many_checks", retryAfterSeconds });
 }
 
-interface Adopting extends Pick<OperatorContext, "settings"> {
+interface Adopting {
+  readonly prices: LiveSettings["prices"];
   readonly check: PriceCheck;
   readonly catalog: Catalog;
   readonly nowMs: number;
@@ -222,8 +224,8 @@ interface Adopting extends Pick<OperatorContext, "settings"> {
 
 /** Gives new prices to models of the catalogue, and adds the models that the catalogue lacks. */
 function adopted(document: Overlay, wanted: readonly Wanted[], adopting: Adopting): Overlay {
-  const { catalog, check, settings } = adopting;
-  const { proposals, unpriced } = reviewPrices(catalog, check, settings.prices.priceMaxChangePercent);
+  const { catalog, check, prices } = adopting;
+  const { proposals, unpriced } = reviewPrices(catalog, check, prices.priceMaxChangePercent);
   const changes: DatedChange[] = [];
   const ids = new Set(catalog.models.keys());
   let next = document;
@@ -302,11 +304,12 @@ function datedPrice(host: Wanted, index: number, { offered, check, nowMs }: Pric
 }
 
 function writePrices(check: PriceCheck, edge: OperatorContext): Shape<typeof PricesSchema> {
-  const { settings, versions } = edge;
-  const { priceCheck, priceCheckHours, priceMaxChangePercent } = settings.prices;
+  const { live, versions } = edge;
+  const { prices } = live();
+  const { priceCheck, priceCheckHours, priceMaxChangePercent } = prices;
   const { catalog } = edge.services();
   const { proposals, refused, unpriced, confirmed } = reviewPrices(catalog, check, priceMaxChangePercent);
-  const isOwn = (source: string): boolean => isOperatorPrice(source, feedAddresses(settings.prices));
+  const isOwn = (source: string): boolean => isOperatorPrice(source, feedAddresses(prices));
   const oldest = oldestPrice(catalog, confirmed, isOwn);
   return {
     checkedAt: check.atMs === 0 ? null : isoTime(check.atMs),
@@ -315,10 +318,14 @@ function writePrices(check: PriceCheck, edge: OperatorContext): Shape<typeof Pri
     oldest: oldest === null ? null : { model: oldest.model, provider: oldest.provider, since: isoTime(oldest.sinceMs) },
     changes: proposals.map((proposal) => writeChange(proposal, versions, isOwn(proposal.fromSource))),
     refused: refused.map(({ model, upstream, reason, feed }) => ({ model, upstream, reason, feed })),
-    provisional: [...catalog.models.values()].flatMap(
-      ({ id, isProvisional, provider, upstream, price, priceSource }) =>
-        isProvisional ? [{ model: id, provider, upstream, price: price && usd(price), priceSource }] : [],
-    ),
+    provisional: [...catalog.models.values()].flatMap((model) => {
+      // A model is listed once, and a known one with each host that was found for it.
+      const found = model.hosts.filter(({ isProvisional }) => isProvisional);
+      const listed = found.length === model.hosts.length ? found.slice(0, 1) : found;
+      return listed.map(({ id, provider, upstream, price, priceSource }) => ({
+        ...{ model: id, provider, upstream, price: price && usd(price), priceSource },
+      }));
+    }),
     unpriced: unpriced.map(writeUnpriced),
   };
 }

@@ -39,6 +39,8 @@ const VersionDetailSchema = named("ConfigurationVersionDetail", {
   document: AnyObject,
 });
 
+export const RollBackSchema = strict("RollBack", publicationFields);
+
 const NUMBER = /^\d{1,15}$/;
 
 export const VERSION_ROUTES: readonly ApiRoute[] = [
@@ -102,7 +104,7 @@ export const VERSION_ROUTES: readonly ApiRoute[] = [
     access: "operator",
     parameters: [ifMatch],
     errors: [409, 422],
-    body: strict("RollBack", publicationFields),
+    body: RollBackSchema,
     isBodyOptional: true,
     example: { note: "The new chain was too slow" },
     response: PublishedSchema,
@@ -116,7 +118,7 @@ export const VERSION_ROUTES: readonly ApiRoute[] = [
 
 const NOTHING: ConfigVersion = { number: 0, author: "", atMs: 0, note: "", document: {} };
 
-function numberOf(request: FastifyRequest): number {
+export function numberOf(request: FastifyRequest): number {
   const { number = "" } = request.params as { number?: string };
   if (NUMBER.test(number)) return Number(number);
   throw noVersion(number);
@@ -126,7 +128,7 @@ function noVersion(number: string): GatewayError {
   return new GatewayError("notFound", TEXT.noVersion(number), { param: "number" });
 }
 
-function beforeOf(after: string | null): number {
+export function beforeOf(after: string | null): number {
   if (after === null) return Number.MAX_SAFE_INTEGER;
   if (NUMBER.test(after)) return Number(after);
   throw new GatewayError("badRequest", TEXT.invalidAfter, { param: "after" });

@@ -116,7 +116,7 @@ export const LOGIN_ROUTES: readonly ApiRoute[] = [
         readOnly: edge.settings.server.isReadOnly,
         version: edge.version,
         commandPrefix: commandPrefix(),
-        requestsPerMinute: user === null ? null : edge.settings.limits.requestsPerMinute,
+        requestsPerMinute: user === null ? null : edge.live().limits.requestsPerMinute,
         untrustedProxy: signedIn?.user.role === "operator" ? untrustedProxyOf(request) : null,
       };
     },

@@ -7,6 +7,7 @@ import { shownName } from "../../../core/names.ts";
 import { TIERS } from "../../../core/tiers.ts";
 import { invalid } from "../../../formats/json/fields.ts";
 import type { OperatorContext } from "../../context.ts";
+import { RequiresSchema, readRequires } from "../../openapi/controls.ts";
 import {
   AnyText,
   listed,
@@ -30,6 +31,7 @@ const teamFields = {
   profile: nullable(Type.String({ description: "The profile of its keys without one of their own." })),
   allowedModels: nullable(Type.Array(AnyText)),
   tierCeiling: nullable(listed(TIERS)),
+  requires: nullable(RequiresSchema),
   createdAt: Time,
 };
 const TeamSchema = named("Team", teamFields);
@@ -42,10 +44,11 @@ const fields = {
     Type.Array(Type.String({ maxLength: 200 }), { maxItems: MODELS_MAX, description: "Only these models." }),
   ),
   tierCeiling: optional(Type.Enum([...TIERS], { description: "No model above this tier." })),
+  requires: optional(RequiresSchema),
 };
 const NewTeamSchema = strict("NewTeam", { name: Name, ...fields });
 const TeamChangeSchema = strict("TeamChange", { name: Type.Optional(Name), ...fields }, { minProperties: 1 });
-const ListedTeamSchema = named("ListedTeam", {
+export const ListedTeamSchema = named("ListedTeam", {
   ...teamFields,
   activeKeys: Type.Integer({ description: "How many of its keys work." }),
 });
@@ -61,7 +64,7 @@ export const TEAM_ROUTES: readonly ApiRoute[] = [
     errors: [409],
     async handle({ request, body }, edge) {
       const given = body();
-      const unset = { parentId: null, profileId: null, allowedModels: null, tierCeiling: null };
+      const unset = { parentId: null, profileId: null, allowedModels: null, tierCeiling: null, requires: null };
       const content = { ...unset, ...toChange(given, edge), name: given.name };
       return writeTeam(await edge.teams.create(await accountOf(request, edge), content));
     },
@@ -122,6 +125,7 @@ function found(team: Team | null, id: string): Team {
 /** Unknown model ids are an error here, because a misspelt one would never match. */
 function toChange(body: Static<typeof TeamChangeSchema>, edge: Pick<OperatorContext, "services">): TeamChange {
   const { name, parent, profile, allowedModels, tierCeiling } = body;
+  const requires = readRequires(body.requires);
   const { catalog } = edge.services();
   const stranger = allowedModels?.find((model) => findModel(catalog, model) === undefined);
   if (stranger !== undefined) throw invalid("allowedModels", TEXT.unknownModel(stranger));
@@ -131,11 +135,13 @@ function toChange(body: Static<typeof TeamChangeSchema>, edge: Pick<OperatorCont
     ...(profile === undefined ? {} : { profileId: profile }),
     ...(allowedModels === undefined ? {} : { allowedModels }),
     ...(tierCeiling === undefined ? {} : { tierCeiling }),
+    ...(requires === undefined ? {} : { requires }),
   };
 }
 
-function writeTeam(team: Team): Shape<typeof TeamSchema> {
-  const { id, name, parentId, profileId, allowedModels, tierCeiling, createdAtMs } = team;
+/** Also written by the command line, which prints the same JSON. */
+export function writeTeam(team: Team): Shape<typeof TeamSchema> {
+  const { id, name, parentId, profileId, allowedModels, tierCeiling, requires, createdAtMs } = team;
   return {
     id,
     name: shownName(name),
@@ -143,6 +149,7 @@ function writeTeam(team: Team): Shape<typeof TeamSchema> {
     profile: profileId,
     allowedModels,
     tierCeiling,
+    requires,
     createdAt: isoTime(createdAtMs),
   };
 }

@@ -30,7 +30,12 @@ const personFields = {
   teams: Type.Array(AnyText, { description: "The ids of the teams that they are in." }),
   createdAt: Time,
 };
-export const UserSchema = named("User", { ...personFields, lastSignInAt: nullable(Time) });
+export const UserSchema = named("User", {
+  ...personFields,
+  lastSignInAt: nullable(Time),
+  // Set while an identity provider keeps them out by SCIM.
+  deactivatedAt: nullable(Time),
+});
 
 const invitationFields = { ...personFields, expiresAt: Time };
 export const InvitationSchema = named("Invitation", invitationFields);
@@ -194,11 +199,12 @@ async function requireTeams(accountId: string, ids: readonly string[], { teams }
 
 /** Also written by the command line, which prints the same JSON. */
 export function writeUser(user: User): Shape<typeof UserSchema> {
-  const { lastSignInAtMs } = user;
-  return { ...writePerson(user), lastSignInAt: isoTime(lastSignInAtMs) };
+  const { lastSignInAtMs, deactivatedAtMs } = user;
+  return { ...writePerson(user), lastSignInAt: isoTime(lastSignInAtMs), deactivatedAt: isoTime(deactivatedAtMs) };
 }
 
-function writeInvitation(invitation: Invitation): Shape<typeof InvitationSchema> {
+/** Also written by the command line. */
+export function writeInvitation(invitation: Invitation): Shape<typeof InvitationSchema> {
   // Only the set-up link has no end, and it is never shown here.
   return { ...writePerson(invitation), expiresAt: isoTime(invitation.expiresAtMs) as string };
 }

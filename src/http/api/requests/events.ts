@@ -7,7 +7,7 @@ import type { RequestFilter } from "../../../core/requests/log.ts";
 import { matchesFilter } from "../../../core/requests/match.ts";
 import type { OperatorContext } from "../../context.ts";
 import { createEventQueue, type EventQueue } from "../../exchange/event-queue.ts";
-import { identify } from "../../exchange/identity.ts";
+import { identify, ownMemberOf, permitted } from "../../exchange/identity.ts";
 import { relayPieces, sendStream } from "../../exchange/stream.ts";
 import { eventStream } from "../../openapi/operation.ts";
 import { AnyObject } from "../../openapi/schema.ts";
@@ -59,7 +59,7 @@ export function eventsRoute(options: EventsOptions = {}): ApiRoute {
         const queue = createEventQueue(WAITING_MAX);
         open.set(queue, filter.accountId);
         const stopWatching = watch(queue, filter, edge);
-        const checking = setInterval(() => void endWhenRefused(request, queue, edge), checkMs);
+        const checking = setInterval(() => void endWhenRefused(request, { queue, filter }, edge), checkMs);
         reply.raw.once("close", () => queue.end());
         queue.push("ready", {});
         try {
@@ -89,11 +89,24 @@ function watch(queue: EventQueue, filter: RequestFilter, edge: OperatorContext):
   });
 }
 
-/** Checked again and again: logins end, and people lose an account. While the store is down, nothing changes. */
-async function endWhenRefused(request: FastifyRequest, queue: EventQueue, edge: OperatorContext): Promise<void> {
+interface Watching {
+  readonly queue: EventQueue;
+  readonly filter: RequestFilter;
+}
+
+/** Checked again and again: logins end, roles change, and people lose an account. While the store is down, nothing changes. */
+async function endWhenRefused(
+  request: FastifyRequest,
+  { queue, filter }: Watching,
+  edge: OperatorContext,
+): Promise<void> {
   try {
     await identify(request, edge);
-    await accountOf(request, edge);
+    await permitted("readRequests")(request);
+    const accountId = await accountOf(request, edge);
+    const own = ownMemberOf(request);
+    // Somebody who became a member, or moved, opens another stream, which shows what is theirs.
+    if (accountId !== filter.accountId || (own !== null && filter.memberId !== own.id)) return queue.end();
     // An event, because a page does not see comments and could not tell a dead connection from a quiet one.
     queue.push("alive", {});
   } catch (error) {

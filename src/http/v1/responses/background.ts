@@ -35,9 +35,8 @@ export async function answerInBackground(exchange: BackgroundExchange, edge: Cal
   const signal = run.cancellation;
   const answered = complete(exchange, { signal, observer: observing(recording, hold) }, edge);
   const { isCutting } = edge.openCalls;
-  const { errorDetail } = edge.settings.errors;
   const fail: BackgroundKeeper["fail"] = (error, isCancelled) =>
-    keeper.fail(error instanceof GatewayError ? writtenFor(errorDetail, error) : error, isCancelled);
+    keeper.fail(error instanceof GatewayError ? writtenFor(edge.live().errors.errorDetail, error) : error, isCancelled);
   const over = drive(answered, run, { keeper: { fail }, isCutting }).finally(() => {
     edge.state.runs.end(run);
     recording.callOver();
@@ -54,7 +53,7 @@ export async function answerInBackground(exchange: BackgroundExchange, edge: Cal
   const queued = exchange.format.writeQueued?.({
     requestId: request.id,
     answerId: keeper.answerId,
-    isStored: true,
+    kept: "stored",
     modelId: String(clientRequest.body.model ?? "auto"),
     createdAtSeconds: Math.floor(edge.now() / 1000),
     request: clientRequest,

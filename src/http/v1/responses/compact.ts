@@ -51,7 +51,7 @@ export async function compact(format: CallFormat, { request, reply }: HttpExchan
     if (answer.kind === "stream") return answer;
     const response = JSON.parse(answer.bytes.toString("utf8")) as JsonItem;
     const sealed = await edge.state.compactions.seal(summaryOf(response), accountId);
-    const keptBytes = edge.state.conversationBytes * KEPT_RATIO;
+    const keptBytes = edge.state.conversationBytes() * KEPT_RATIO;
     const kept = storedItems(userMessages(items, keptBytes), `${answerId}u`);
     const compacted = {
       id: responseIdOf(answerId),

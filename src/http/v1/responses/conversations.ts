@@ -77,7 +77,7 @@ function registerItems(server: FastifyInstance, { state, services }: Pick<CallCo
     if (!Array.isArray(body.items)) throw invalid("items", TEXT.invalidItems);
     const items = await readItems(body, name.accountId, state);
     await countStored(callerOf(request), items, state);
-    const outcome = await conversations.append(name, items, state.conversationBytes);
+    const outcome = await conversations.append(name, items, state.conversationBytes());
     if (outcome === "missing") throw conversationNotFound(name.id);
     if (outcome === "full") throw conversationFull(state);
     return writeItemList(items, { limit: ITEMS_AT_ONCE, showsEncrypted: showsEncrypted(request.query) });

@@ -55,7 +55,7 @@ export function showsEncrypted(query: QueryTexts): boolean {
   return wantsEncrypted({ include: given });
 }
 
-function single(query: QueryTexts, name: string): string | null {
+export function single(query: QueryTexts, name: string): string | null {
   const value = query[name];
   if (value === undefined || typeof value === "string") return value ?? null;
   throw invalid(name, TEXT.givenTwice(name));

@@ -6,7 +6,10 @@ import { createWrongKeys, networkOf } from "../../../../src/accounts/limits/wron
 describe("an address", () => {
   it("may send so many wrong keys in a minute, and again in the next", () => {
     let atMs = 0;
-    const wrong = createWrongKeys(3, () => atMs);
+    const wrong = createWrongKeys(
+      () => 3,
+      () => atMs,
+    );
     for (let count = 0; count < 3; count += 1) {
       expect(wrong.waitSeconds("1.2.3.4")).toBe(0);
       wrong.note("1.2.3.4");
@@ -20,7 +23,10 @@ describe("an address", () => {
   });
 
   it("is forgotten when there are too many others: memory stays bounded", () => {
-    const wrong = createWrongKeys(1, () => 0);
+    const wrong = createWrongKeys(
+      () => 1,
+      () => 0,
+    );
     wrong.note("first");
     for (let index = 0; index < 29_999; index += 1) wrong.note(`address ${index}`);
     expect(wrong.waitSeconds("first")).toBe(60);

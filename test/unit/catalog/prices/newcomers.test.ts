@@ -74,7 +74,11 @@ describe("a model that is new", () => {
   describe("at several providers", () => {
     const PROVIDERS = ["openrouter", "together", "openai"];
     /** Ids of models, and the providers of each, by what each provider calls it. */
-    const namedBy = (names: Readonly<Record<string, string>>, known: readonly Model[] = []) => {
+    const namedBy = (
+      names: Readonly<Record<string, string>>,
+      known: readonly Model[] = [],
+      mayJoin: (model: Model) => boolean = () => true,
+    ) => {
       const offered = Object.fromEntries(Object.entries(names).map(([provider, id]) => [provider, [offer(id)]]));
       const rows = Object.entries(names).map(([provider, id]) =>
         row(id, card([1, 4]), { vendor: provider === "together" ? "together_ai" : provider }),
@@ -82,7 +86,7 @@ describe("a model that is new", () => {
       const chains = known.length === 0 ? {} : { LIGHT: known };
       const catalog = makeCatalog({ chains, providers: PROVIDERS.map((id) => makeProvider({ id })) });
       const check = checkOf([feed("litellm", rows)], { offered });
-      return newModels(catalog, newcomers(catalog, check, TERMS)).map(({ known: id, hosts }) => [
+      return newModels(catalog, newcomers(catalog, check, TERMS), mayJoin).map(({ known: id, hosts }) => [
         ...[id, hosts.map(({ provider }) => provider)],
       ]);
     };
@@ -100,11 +104,37 @@ describe("a model that is new", () => {
       expect(namedBy({ openrouter: "lab/chat-latest", together: "other/chat-latest" })).toHaveLength(2);
     });
 
-    it("joins the provisional model of its name, and no other", () => {
-      const terms = { id: "glm-6", provider: "together", upstream: "lab/glm-6", price: card([1, 4]) };
-      const provisional = makeModel({ ...terms, isProvisional: true });
-      expect(namedBy({ openai: "glm-6", together: "lab/glm-6" }, [provisional])).toEqual([["glm-6", ["openai"]]]);
-      expect(namedBy({ openai: "glm-6", together: "lab/glm-6" }, [makeModel(terms)])).toEqual([[null, ["openai"]]]);
+    const OWN = { id: "glm-6", provider: "together", upstream: "lab/glm-6", price: card([1, 4]) };
+    const NAMES = { openai: "glm-6", together: "lab/glm-6" };
+
+    it("joins the provisional model of its name", () => {
+      expect(namedBy(NAMES, [makeModel({ ...OWN, isProvisional: true })])).toEqual([["glm-6", ["openai"]]]);
+    });
+
+    it.each([
+      ["at a near price", [1, 4], [["glm-6", ["openai"]]]],
+      ["a quarter dearer elsewhere", [0.8, 3.2], [["glm-6", ["openai"]]]],
+      ["ten times as dear elsewhere", [10, 40], []],
+      ["at a tenth of the price elsewhere", [0.1, 0.4], []],
+      ["at a tenth of the price of answers", [1, 0.4], []],
+    ] as const)("is a host of the known model of its name %s", (_, figures, models) => {
+      expect(namedBy(NAMES, [makeModel({ ...OWN, price: card(figures) })])).toEqual(models);
+    });
+
+    it("is a model of its own where the known one is an operator's, or one of two of the name", () => {
+      const apart = [[null, ["openai"]]];
+      expect(namedBy(NAMES, [makeModel(OWN)], () => false)).toEqual(apart);
+      expect(namedBy(NAMES, [makeModel(OWN), makeModel({ ...OWN, id: "other" })])).toEqual(apart);
+    });
+
+    it("has the known model's facts where no feed says them", () => {
+      const known = makeModel({ ...OWN, context: 9_000, maxOutput: 900, tier: "COMPLEX" });
+      const catalog = makeCatalog({ chains: { LIGHT: [known] }, providers: [makeProvider({ id: "openai" })] });
+      const check = checkOf([feed("litellm", [row("glm-6", card([1, 4]))])], { offered: { openai: [offer("glm-6")] } });
+      const [model] = newModels(catalog, newcomers(catalog, check, TERMS), () => true);
+      expect(model?.hosts).toMatchObject([
+        { context: 9_000, maxOutput: 900, tier: "COMPLEX", capabilities: [...known.capabilities] },
+      ]);
     });
   });
 

@@ -15,7 +15,7 @@ test("a slot that was released before it was granted stays free", async () => {
   vi.useFakeTimers();
   const link = openLink();
   createSlotCounter()(link, new Promise(() => undefined));
-  const semaphore = semaphoreOver(link, "key", 1);
+  const semaphore = semaphoreOver(link, "key", () => 1);
   const first = (await semaphore.acquire("a")) as Release;
   const late = link.call("acquire-slot", { id: "key:99", name: "key:a", limit: 1 });
   await link.call("release-slot", "key:99");

@@ -71,9 +71,27 @@ describe("a provider's error", () => {
     ],
     [
       "invalid_request_error",
-      "Unexpected value(s) `x` for the `anthropic-beta` header.",
+      "Unexpected value(s) `x`, `y-1` for the `anthropic-beta` header.",
+      "unsupported_parameter",
+      "anthropic-beta:x,y-1",
+    ],
+    [
+      "invalid_request_error",
+      "The `anthropic-beta` header is not supported here.",
       "unsupported_parameter",
       "anthropic-beta",
+    ],
+    [
+      "invalid_request_error",
+      "tools.3.custom.input_examples: Extra inputs are not permitted",
+      "unsupported_parameter",
+      "tools.*.input_examples",
+    ],
+    [
+      "invalid_request_error",
+      "system.1.cache_control.ephemeral.scope: Extra inputs are not permitted",
+      "unsupported_parameter",
+      "cache_control.scope",
     ],
     [
       "invalid_request_error",

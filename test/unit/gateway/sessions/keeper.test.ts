@@ -9,7 +9,7 @@ beforeEach(() => void vi.useFakeTimers());
 
 const store = { write: async () => undefined, since: async () => [], deleteBefore: async () => 0 };
 const log = { debug: vi.fn(), warn: vi.fn() } as unknown as Log;
-const options = { learn: () => undefined, idleMs: 60_000, isShared: false, hasDuties: true, now: Date.now, log };
+const options = { learn: () => undefined, idleMs: () => 60_000, isShared: false, hasDuties: true, now: Date.now, log };
 
 it("deletes in every round while there is more, then once a minute", async () => {
   const left = [5_000, 5_000, 7];

@@ -42,8 +42,8 @@ function make(idleMs = 60_000) {
   const shared: SessionTurn[] = [];
   let nowMs = 1_000_000;
   const now = () => nowMs;
-  const memory = createSessionMemory(idleMs, now);
-  const sessions = createSessions({ memory, isOn: true, now, share: (turn) => shared.push(turn) });
+  const memory = createSessionMemory(() => idleMs, now);
+  const sessions = createSessions({ memory, isOn: () => true, now, share: (turn) => shared.push(turn) });
   const answer = (
     asked: Asked,
     { model = makeModel({ id: "maker" }), usage = null, calls = [], escalation = 0 }: Partial<Answer> = {},
@@ -192,7 +192,10 @@ describe("a session", () => {
     expect(view({ messages: [...two, said("So"), next] })?.last).toMatchObject({ model: "small", escalation: 0 });
     const ids = [one, two, [ask]].map((messages) => view({ messages })?.id);
     expect(new Set(ids).size).toBe(1);
-    const elsewhere = createSessionMemory(60_000, () => 1_000_000);
+    const elsewhere = createSessionMemory(
+      () => 60_000,
+      () => 1_000_000,
+    );
     for (const turn of shared) elsewhere.learn(JSON.parse(JSON.stringify(turn)) as SessionTurn);
     expect(shared.map((turn) => elsewhere.turns(turn.session, turn.thread)[0]?.model)).toEqual(["large", "small"]);
     expect(memory.turns(ids[0] ?? "")[0]?.model).toBe("maker");
@@ -256,7 +259,10 @@ describe("a session", () => {
     answer({ messages }, { escalation: 2 });
     const [turn] = shared as [SessionTurn];
     const { thread, ...opening } = turn;
-    const elsewhere = createSessionMemory(60_000, () => 1_000_000);
+    const elsewhere = createSessionMemory(
+      () => 60_000,
+      () => 1_000_000,
+    );
     elsewhere.learn({ ...opening, escalation: 0, atMs: turn.atMs + 50 });
     elsewhere.learn(turn);
     expect(elsewhere.turns(turn.session, thread)[0]).toMatchObject({ escalation: 2 });

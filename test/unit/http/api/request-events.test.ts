@@ -28,7 +28,7 @@ async function startServer(streamsMax = 10, streamsPerAccountMax = 10) {
   const edge = {
     settings: state,
     records: { tail },
-    wrongTokens: createWrongKeys(1_000),
+    wrongTokens: createWrongKeys(() => 1_000),
     tokens: { isTokenShaped: () => false },
     keys: { nameOf: () => null },
     profiles: { nameOf: () => null },

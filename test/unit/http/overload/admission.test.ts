@@ -20,7 +20,7 @@ afterEach(() => queue.close());
 function admissionUnder(reason: PressureReason) {
   const shed: string[] = [];
   const context = {
-    semaphores: { requests: createSemaphore(100) },
+    semaphores: { requests: createSemaphore(() => 100) },
     formats: SHIPPED_FORMATS,
     pressure: { reason: () => reason },
     metrics: { shed: (why: string) => shed.push(why) },
@@ -80,7 +80,7 @@ it("holds no request of a connection that is gone", () => {
   queue = createQueue(500);
   const context = {
     settings: { server: { headersTimeoutMs: 1_000, requestTimeoutMs: 1_000, keepAliveMs: 1_000 } },
-    semaphores: { connections: createSemaphore(100), requests: createSemaphore(10_000) },
+    semaphores: { connections: createSemaphore(() => 100), requests: createSemaphore(() => 10_000) },
     formats: SHIPPED_FORMATS,
     pressure: { reason: () => null },
   } as unknown as AdmissionContext;

@@ -25,7 +25,7 @@ function queued(waitedMs: number): IncomingMessage {
   const response = new EventEmitter() as ServerResponse;
   const queue = { tryStart: () => false, add: ({ start }: Waiting) => start(waitedMs) } as unknown as RequestQueue;
   const context = {
-    semaphores: { requests: createSemaphore(10) },
+    semaphores: { requests: createSemaphore(() => 10) },
     formats: SHIPPED_FORMATS,
     pressure: { reason: () => null },
   } as unknown as AdmissionContext;

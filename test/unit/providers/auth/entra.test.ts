@@ -23,9 +23,15 @@ beforeEach(() => {
   server.answer = () => ({ body: { access_token: "entra-token", expires_in: 3600 } });
 });
 
-function fetchToken(signIn: Record<string, string>, apiKey: string | null, env: Record<string, string> = {}) {
+function fetchToken(
+  signIn: Record<string, string>,
+  apiKey: string | null,
+  env: Record<string, string> = {},
+  resource: { readonly resource?: string } = {},
+) {
   const authority = { AZURE_AUTHORITY_HOST: server.url };
-  return fetchEntraToken({ apiKey, signIn }, AbortSignal.timeout(10_000), { ...authority, ...env });
+  const auth = { scheme: "azure", ...resource };
+  return fetchEntraToken({ apiKey, signIn, auth }, AbortSignal.timeout(10_000), { ...authority, ...env });
 }
 
 const formOf = () => Object.fromEntries(new URLSearchParams(server.asked[0]?.body));
@@ -41,6 +47,14 @@ test("a client signs in with its secret", async () => {
     client_secret: "s3cret",
     scope: "https://cognitiveservices.azure.com/.default",
   });
+});
+
+test("a token for Foundry is asked for its own resource", async () => {
+  const resource = { resource: "https://ai.azure.com" };
+  await fetchToken({ tenantId: "t-1", clientId: "c-1" }, "s3cret", {}, resource);
+  expect(formOf()).toMatchObject({ scope: "https://ai.azure.com/.default" });
+  await fetchToken({}, null, { IDENTITY_ENDPOINT: `${server.url}/msi`, IDENTITY_HEADER: "h-1" }, resource);
+  expect(server.asked[1]?.path).toContain("resource=https%3A%2F%2Fai.azure.com");
 });
 
 test("workload identity sends the token of the file, with tenant and client from variables", async () => {

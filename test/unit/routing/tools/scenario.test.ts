@@ -68,6 +68,22 @@ describe("with the weights that ship, tools", () => {
     expect([tool, "resize_image"].map((name) => scenarioWith([named(name)]))).toEqual(["single", "optional"]);
   });
 
+  describe("described in Chinese", () => {
+    const tool = (name: string, description: string): Tool => ({ name, description, parameters });
+    const STOCK = tool("get_stock_price", "查询指定股票的当前价格");
+    const ROUTE = tool("plan_route", "规划两地之间的驾车路线");
+    const chinese: readonly [string, string, string, readonly Tool[]][] = [
+      ["fit a request", "single", "帮我查一下贵州茅台股票今天的价格", [STOCK]],
+      ["do not fit another", "optional", "帮我写一首关于秋天的诗", [STOCK]],
+      ["do not fit what is about another field", "optional", "帮我查一下贵州茅台股票今天的价格", [ROUTE]],
+    ];
+    it.each(chinese)("%s", (_what, expected, text, tools) => {
+      const prompt = readPrompt(text);
+      const { category } = classify(prompt, weights);
+      expect(detectScenario({ chat: makeChat({ tools }), prompt, category, weights })).toBe(expected);
+    });
+  });
+
   it("are optional for a question about the world that only shares a word with one", () => {
     const prompt = readPrompt("Why do currencies lose their worth over a century?");
     const chat = makeChat({ tools: [named("convert_currency")] });

@@ -2,10 +2,10 @@
 // fitting tool was taken away, so that only others of the same field are left.
 
 import { join } from "node:path";
-import type { ToolScenario } from "../src/core/model.ts";
-import { readLines } from "./fresh/fresh.ts";
-import { makeRandom, pick } from "./random.ts";
-import type { Row, WireTool } from "./rows.ts";
+import type { ToolScenario } from "../../src/core/model.ts";
+import { readLines } from "../fresh/fresh.ts";
+import { makeRandom, pick } from "../random.ts";
+import type { Row, WireTool } from "../rows.ts";
 
 type OfferedTool = NonNullable<WireTool["function"]>;
 

@@ -1,4 +1,4 @@
-// The history of the run-time configuration: who changed what and when, and the way back.
+// The history of the run-time configuration, or of its options alone: who changed what and when, and the way back.
 
 import { call, useLoad } from "../../api.ts";
 import { ago, utc } from "../../format.ts";
@@ -8,16 +8,27 @@ import { Empty, Shown } from "../../kit/states.tsx";
 import { useTask } from "../../kit/task.tsx";
 import { showToast } from "../../kit/toast.tsx";
 import type { ConfigurationVersion, List } from "../../types.ts";
-import * as TEXT from "./text.ts";
+import * as TEXT from "../text.ts";
+
+/** Others, and other processes, change things too. */
+const HISTORY_EVERY_MS = 5_000;
+
+interface HistoryProps {
+  readonly title: string;
+  readonly of: "/api/versions" | "/api/settings/history";
+}
 
 /** The newest first. Rolling back is a change like any other and stands at the top afterwards. */
-export function History() {
-  const versions = useLoad<List<ConfigurationVersion>>("/api/versions?limit=50");
+export function History({ title, of: path }: HistoryProps) {
+  const versions = useLoad<List<ConfigurationVersion>>(`${path}?limit=50`, { everyMs: HISTORY_EVERY_MS });
   const { problem, run } = useTask();
-  const rollBack = (number: number, base: number): Promise<void> =>
-    run(call("POST", `/api/versions/${number}/rollback`, { body: { base } }), () => showToast(TEXT.rolledBack(number)));
+  const rollBack = (number: number, newest: number): Promise<void> => {
+    // The newest change of an option need not be the newest version.
+    const body = path === "/api/versions" ? { base: newest } : {};
+    return run(call("POST", `${path}/${number}/rollback`, { body }), () => showToast(TEXT.rolledBack(number)));
+  };
   return (
-    <Section title={TEXT.history}>
+    <Section title={title}>
       {problem}
       <Shown load={versions} rows={5}>
         {({ data, next }) =>

@@ -1,0 +1,27 @@
+// The provider's end of Converse, which Bedrock has for all of its models. There is no client's end.
+
+import type { ProviderFormat } from "../format.ts";
+import { readListedModels } from "../service/provider-models.ts";
+import { CONVERSE } from "./blocks.ts";
+import { embeddings } from "./embeddings.ts";
+import { readConverseError } from "./errors.ts";
+import { takesPart } from "./parts.ts";
+import { readConverseResponse } from "./read-response.ts";
+import { createConverseStreamReader } from "./read-stream.ts";
+import { mayLeaveOut, tierFields, writeConverseRequest } from "./write-request.ts";
+
+export const converse: ProviderFormat = {
+  name: CONVERSE,
+  takesPart,
+  tierFields,
+  endpoints: { embeddings },
+  // No client speaks the format, so every request is one that was converted.
+  passRequest: writeConverseRequest,
+  writeRequest: writeConverseRequest,
+  mayLeaveOut,
+  readResponse: readConverseResponse,
+  streamReader: createConverseStreamReader,
+  readError: readConverseError,
+  // Bedrock lists its models at another host, so this address answers that there is none.
+  listing: { request: () => ({ path: "/foundation-models", headers: {} }), read: readListedModels },
+};

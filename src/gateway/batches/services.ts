@@ -1,0 +1,14 @@
+// The services behind files and batches. `app/batches.ts` builds them once.
+
+import type { BatchQueue, BatchStore } from "../../core/batches/batches.ts";
+import type { FileRoom, FileStore } from "../../core/batches/files.ts";
+
+export interface BatchServices {
+  readonly files: FileStore;
+  readonly room: FileRoom;
+  readonly retentionDays: number;
+  readonly store: BatchStore;
+  readonly queue: BatchQueue;
+  /** Lines that this process may run at once; 0 for none. */
+  readonly concurrency: number;
+}

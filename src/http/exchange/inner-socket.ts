@@ -1,0 +1,134 @@
+// A connection inside the process: requests that arrive in other ways than over HTTP pass through the server like any
+// other, with its admission, limits, log and charges. Both ends are streams in memory, each as fast as the other reads.
+
+import { ClientRequest, type IncomingMessage, type OutgoingHttpHeaders, type Server } from "node:http";
+import { Duplex } from "node:stream";
+import type { Holder } from "../../gateway/state/held.ts";
+
+/** The client that the requests come from. */
+interface InnerClient {
+  readonly remoteAddress: string | undefined;
+  readonly remotePort: number | undefined;
+  readonly encrypted: boolean;
+  /** Holds the last response of its connection; null where it has none. */
+  readonly holder: Holder | null;
+  /** Admits its requests with this key, by its hash. Absent where they bring one. */
+  readonly keyHash?: string | null;
+}
+
+/** One end of the connection. The server takes the other one for a socket. */
+export class InnerSocket extends Duplex {
+  readonly remoteAddress: string | undefined;
+  readonly remotePort: number | undefined;
+  readonly encrypted: boolean;
+  readonly holder: Holder | null;
+  readonly keyHash: string | null;
+  /** The key that its request was admitted with. */
+  keyId: string | null = null;
+  /** Amount that its requests were charged. */
+  charge = 0n;
+  bytesRead = 0;
+  #other: InnerSocket | null = null;
+  #resume: (() => void) | null = null;
+
+  constructor({ remoteAddress, remotePort, encrypted, holder, keyHash = null }: InnerClient) {
+    super();
+    this.remoteAddress = remoteAddress;
+    this.remotePort = remotePort;
+    this.encrypted = encrypted;
+    this.holder = holder;
+    this.keyHash = keyHash;
+  }
+
+  static pair(origin: InnerClient): readonly [client: InnerSocket, server: InnerSocket] {
+    const client = new InnerSocket(origin);
+    const server = new InnerSocket(origin);
+    client.#other = server;
+    server.#other = client;
+    return [client, server];
+  }
+
+  noteKey(keyId: string): void {
+    this.keyId = keyId;
+    if (this.#other !== null) this.#other.keyId = keyId;
+  }
+
+  noteCharge(charge: bigint): void {
+    if (this.#other !== null) this.#other.charge += charge;
+  }
+
+  override _read(): void {
+    const resume = this.#resume;
+    this.#resume = null;
+    resume?.();
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    const other = this.#other;
+    if (other === null || other.destroyed) {
+      done();
+      return;
+    }
+    other.bytesRead += chunk.length;
+    if (other.push(chunk)) done();
+    else other.#resume = done;
+  }
+
+  override _final(done: () => void): void {
+    if (this.#other?.destroyed === false) this.#other.push(null);
+    done();
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this._read();
+    // What was ended in order may still be read by the other end.
+    if (!this.writableFinished) this.#other?.destroy();
+    done(error);
+  }
+}
+
+/** The connection that a request came over, if it is one inside the process. */
+export function holderOf({ socket }: Pick<IncomingMessage, "socket">): Holder | null {
+  return socket instanceof InnerSocket ? socket.holder : null;
+}
+
+/** Tells the client of a request inside the process by which key it was admitted. */
+export function noteKey({ socket }: Pick<IncomingMessage, "socket">, keyId: string): void {
+  if (socket instanceof InnerSocket) socket.noteKey(keyId);
+}
+
+/** The key by which a request inside the process was admitted, once it was. */
+export function keyIdOf({ socket }: Pick<ClientRequest, "socket">): string | null {
+  return socket instanceof InnerSocket ? socket.keyId : null;
+}
+
+/** The hash of the key that a request inside the process comes with; null for any other request. */
+export function keyHashOf({ socket }: Pick<IncomingMessage, "socket">): string | null {
+  return socket instanceof InnerSocket ? socket.keyHash : null;
+}
+
+/** Tells the client of a request inside the process what it was charged. */
+export function noteCharge({ socket }: Pick<IncomingMessage, "socket">, charge: bigint): void {
+  if (socket instanceof InnerSocket) socket.noteCharge(charge);
+}
+
+/** Charges of the requests that were sent over this connection. */
+export function chargeOf({ socket }: Pick<ClientRequest, "socket">): bigint {
+  return socket instanceof InnerSocket ? socket.charge : 0n;
+}
+
+interface InnerRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: OutgoingHttpHeaders;
+  readonly body?: Buffer;
+}
+
+/** Sends a request to the server as a client of its own. Destroying it is a client that disconnects. */
+export function requestInside(server: Server, origin: InnerClient, { body, ...options }: InnerRequest): ClientRequest {
+  const [client, socket] = InnerSocket.pair(origin);
+  const sent = new ClientRequest({ ...options, createConnection: () => client });
+  server.emit("connection", socket);
+  sent.end(body);
+  return sent;
+}

@@ -1,0 +1,177 @@
+// Runs the lines of batches: each is a request of its own, which passes through the server inside the process with the key
+// of its batch. Lines run behind live traffic and never take its last places.
+
+import type { IncomingMessage, Server } from "node:http";
+import { text } from "node:stream/consumers";
+import type { FastifyInstance } from "fastify";
+import type { ClaimedLine, LineResult } from "../../../core/batches/batches.ts";
+import { MESSAGE_HEADERS, MESSAGES_PATH } from "../../../formats/endpoints/batches.ts";
+import { scanBody } from "../../../formats/json/parse.ts";
+import { spliceFields } from "../../../formats/json/splice.ts";
+import { rawValue } from "../../../formats/scan/scan.ts";
+import type { PublicContext } from "../../context.ts";
+import { chargeOf, requestInside } from "../../exchange/inner-socket.ts";
+import type { RequestQueue } from "../../overload/queue.ts";
+
+const TICK_MS = 500;
+const KEEP_UP_MS = 2_000;
+/** Live requests may have so many of the places of a process without a line taking another one. */
+const BUSY_SHARE = 0.5;
+/** A line that a provider fails is tried this often. */
+const ATTEMPTS_MAX = 10;
+const RETRY_MS = 2_000;
+const RETRY_MS_MAX = 60_000;
+const UNAUTHENTICATED = 401;
+const HOST_ORDER = "service_host_order";
+
+type RunnerContext = Pick<PublicContext, "batches" | "keys" | "live" | "openCalls" | "log" | "now">;
+
+export function runBatches(server: FastifyInstance, edge: RunnerContext, queue: Pick<RequestQueue, "length">): void {
+  const runner = createRunner(server.server, edge, queue);
+  server.addHook("onListen", async () => runner.start());
+  server.addHook("preClose", async () => runner.stop());
+}
+
+function createRunner(server: Server, edge: RunnerContext, queue: Pick<RequestQueue, "length">) {
+  const { batches, openCalls, live, log, now } = edge;
+  let running = 0;
+  let isStopped = false;
+  let isLooking = false;
+  let keptUpAtMs = 0;
+  const resting = new Map<string, number>();
+  let timer: NodeJS.Timeout | null = null;
+  function room(): number {
+    const busy = openCalls.count() - running;
+    if (isStopped || queue.length() > 0 || busy > live().limits.inFlight * BUSY_SHARE) return 0;
+    return batches.concurrency - running;
+  }
+
+  async function run(line: ClaimedLine): Promise<void> {
+    const { result, cost, later } = await ask(line, server, edge);
+    if (later !== null) {
+      const notBeforeMs = now() + later.waitMs;
+      if (later.isForAll) resting.set(line.batch.id, notBeforeMs);
+      await batches.queue.retry(line, { notBeforeMs, isCounted: later.isCounted });
+    } else await batches.queue.finish(line, result, cost);
+  }
+
+  async function look(): Promise<void> {
+    if (now() - keptUpAtMs >= KEEP_UP_MS) {
+      keptUpAtMs = now();
+      await batches.queue.keepUp(now());
+    }
+    const free = room();
+    if (free <= 0) return;
+    for (const line of await batches.queue.claim(free, now(), restingAt(now(), resting))) {
+      running += 1;
+      void run(line)
+        .catch(warn)
+        .finally(() => {
+          running -= 1;
+          wake();
+        });
+    }
+  }
+
+  const warn = (err: unknown): void => log.warn({ event: "batches.failed", err }, "a batch could not go on; retrying");
+
+  function wake(): void {
+    if (isLooking || isStopped) return;
+    isLooking = true;
+    void look()
+      .catch(warn)
+      .finally(() => (isLooking = false));
+  }
+
+  const start = (): void => {
+    if (batches.concurrency > 0) timer = setInterval(wake, TICK_MS).unref();
+  };
+  const stop = (): void => {
+    isStopped = true;
+    if (timer !== null) clearInterval(timer);
+  };
+  return { start, stop };
+}
+
+/** Batches whose next lines would be refused as well, of those that are noted with the end of their rest. */
+function restingAt(nowMs: number, resting: Map<string, number>): readonly string[] {
+  for (const [id, untilMs] of resting) if (untilMs <= nowMs) resting.delete(id);
+  return [...resting.keys()];
+}
+
+interface LineAnswer {
+  readonly result: LineResult;
+  readonly cost: bigint;
+  /** Stays null where the result is final. */
+  readonly later: Later | null;
+}
+
+interface Later {
+  readonly waitMs: number;
+  readonly isCounted: boolean;
+  /** Holds for all lines of the batch. */
+  readonly isForAll: boolean;
+}
+
+async function ask(line: ClaimedLine, server: Server, { keys }: Pick<RunnerContext, "keys">): Promise<LineAnswer> {
+  const { batch, position, request } = line;
+  const requestId = `${batch.id}.${position}`;
+  const failed = (status: number, code: string, message: string): LineAnswer => {
+    const error = { type: "invalid_request_error", code, message, param: null };
+    return { result: { status, requestId, body: { type: "error", error } }, cost: 0n, later: null };
+  };
+  if (request === null) return failed(422, "line_unreadable", "This request cannot be read any more.");
+  const key = await keys.get(batch.accountId, batch.keyId);
+  if (key === null || keys.verifyHash(key.hash).state !== "ok")
+    return failed(UNAUTHENTICATED, "invalid_api_key", "The key of this batch is no longer valid.");
+  const { source } = scanBody(Buffer.from(request.body));
+  const cheapest = rawValue(source, HOST_ORDER) === null ? [[HOST_ORDER, '"cheapest"'] as const] : [];
+  const isMessages = batch.content.endpoint === MESSAGES_PATH;
+  const origin = {
+    remoteAddress: "127.0.0.1",
+    remotePort: undefined,
+    encrypted: false,
+    holder: null,
+    keyHash: key.hash,
+  };
+  const sent = requestInside(server, origin, {
+    method: "POST",
+    path: batch.content.endpoint,
+    headers: {
+      ...{ host: "127.0.0.1", "content-type": "application/json", "x-request-id": requestId },
+      // Whatever dies, the same line is charged once.
+      "idempotency-key": requestId,
+      "x-tag-batch": batch.id,
+      ...(isMessages ? MESSAGE_HEADERS : {}),
+    },
+    body: spliceFields(source, new Map(cheapest)),
+  });
+  try {
+    const response = await new Promise<IncomingMessage>((resolve, reject) =>
+      sent.on("response", resolve).on("error", reject),
+    );
+    const status = response.statusCode ?? 500;
+    const body = JSON.parse(await text(response)) as LineResult["body"];
+    return { result: { status, requestId, body }, cost: chargeOf(sent), later: laterOf(response, line) };
+  } catch {
+    // The server closes, or the connection broke: nobody knows the result.
+    return {
+      ...failed(503, "interrupted", "The request was interrupted."),
+      later: { waitMs: RETRY_MS, isCounted: true, isForAll: false },
+    };
+  } finally {
+    sent.destroy();
+  }
+}
+
+/** Returns null where a result is final. What passes by itself costs nothing, and is no attempt. */
+function laterOf({ statusCode: status = 500, headers }: IncomingMessage, { attempts }: ClaimedLine): Later | null {
+  const told = headers["retry-after"];
+  const pauseMs = told === undefined ? RETRY_MS * 2 ** Math.min(attempts, 5) : Number(told) * 1000;
+  const waitMs = Math.min(RETRY_MS_MAX, Math.max(RETRY_MS, pauseMs || 0));
+  // Too many requests, or credits on hold.
+  if (status === 429 || (status === 402 && told !== undefined)) return { waitMs, isCounted: false, isForAll: true };
+  // The same one runs elsewhere.
+  if (status === 409) return { waitMs, isCounted: false, isForAll: false };
+  return status >= 500 && attempts < ATTEMPTS_MAX ? { waitMs, isCounted: true, isForAll: false } : null;
+}

@@ -1,0 +1,204 @@
+// The queue of lines. A line is run by the process that claimed it, and by another one only after that process died.
+
+import type { BatchQueue, ClaimedLine } from "../../core/batches/batches.ts";
+import type { Db, SqlRow } from "../../core/db.ts";
+import type { OwnedId } from "../../core/responses/stored.ts";
+import { inListSql, listValue } from "../dialect.ts";
+import { ANSWER } from "../ledger/kept-answers.ts";
+import type { Sealer } from "../secret/seal.ts";
+import { LINES_OF, OF, openLine, readBatch, sealResult } from "./batches.ts";
+
+const OPEN = "('new', 'waiting', 'running')";
+/** A batch whose lines are not all here after this long was begun by a process that died. */
+const ABANDONED_MS = 60 * 60 * 1000;
+
+/** `owner` names this process. The database with the processes may be another file than that of the batches. */
+export function createBatchQueue(db: Db, sealer: Sealer, { owner, processes }: QueueOptions): BatchQueue {
+  /** Lines that this process runs now. It gives back others that are marked as its own: their end could not be written. */
+  const running = new Set<string>();
+  return {
+    ...createRuns(db, sealer, { owner, running }),
+    async retry(line, { notBeforeMs, isCounted }) {
+      const { batch, position } = line;
+      const writing = db.query(
+        `UPDATE batch_lines SET state = 'waiting', owner = NULL, not_before = $4${isCounted ? "" : ", attempts = attempts - 1"}
+         ${LINES_OF} AND position = $3 AND state = 'running' AND owner = $5`,
+        [batch.accountId, batch.id, position, notBeforeMs, owner],
+      );
+      await writing.finally(() => running.delete(nameOf(line)));
+    },
+    async keepUp(nowMs) {
+      await giveBackOwn(db, owner, running);
+      await giveBack(db, processes, owner);
+      await endUnbegun(db);
+      await endLate(db, nowMs);
+      await endBatches(db, nowMs);
+    },
+    async deleteBefore(nowMs, limit) {
+      const rows = await db.query("SELECT account_id, id FROM batches WHERE deleted_at <= $1 LIMIT $2", [nowMs, limit]);
+      for (const { account_id, id } of rows) {
+        const params = [String(account_id), String(id)];
+        await db.batch([
+          { sql: `DELETE FROM batch_lines ${LINES_OF}`, params },
+          { sql: `DELETE FROM batches ${OF}`, params },
+        ]);
+      }
+      return rows.length;
+    },
+  };
+}
+
+interface OwnLines {
+  readonly owner: string;
+  /** Names of the lines that this process runs now. */
+  readonly running: Set<string>;
+}
+
+function createRuns(db: Db, sealer: Sealer, { owner, running }: OwnLines): Pick<BatchQueue, "claim" | "finish"> {
+  return {
+    async claim(limit, nowMs, resting) {
+      const locked = db.kind === "sqlite" ? "" : "FOR UPDATE SKIP LOCKED";
+      const rows = await db.query(
+        `WITH next AS (
+           SELECT account_id, batch_id, position FROM batch_lines
+           WHERE state = 'waiting' AND not_before <= $2 AND NOT ${inListSql(db.kind, "batch_id", "$4")}
+             AND EXISTS (SELECT id FROM batches WHERE batches.account_id = batch_lines.account_id
+               AND batches.id = batch_lines.batch_id AND expires_at > $2)
+           ORDER BY position LIMIT $3 ${locked})
+         UPDATE batch_lines SET state = 'running', owner = $1, attempts = attempts + 1
+         WHERE state = 'waiting' AND (account_id, batch_id, position) IN (SELECT account_id, batch_id, position FROM next)
+         RETURNING account_id, batch_id, position, attempts, request`,
+        [owner, nowMs, limit, listValue(db.kind, resting)],
+      );
+      const lines = (await Promise.all(rows.map((row) => readLine(db, sealer, row)))).filter((line) => line !== null);
+      for (const line of lines) running.add(nameOf(line));
+      return lines;
+    },
+    async finish(line, result, cost) {
+      const { accountId, id } = line.batch;
+      const state = result.status >= 200 && result.status < 300 ? "succeeded" : "errored";
+      const sealed = await sealResult(sealer, line.batch, line.position, result);
+      const ours = `${LINES_OF} AND position = $3 AND state = 'running' AND owner = $4`;
+      const writing = db.batch([
+        {
+          sql: `UPDATE batches SET cost = cost + $5 ${OF} AND EXISTS (SELECT position FROM batch_lines ${ours})`,
+          params: [accountId, id, line.position, owner, cost],
+        },
+        {
+          sql: `UPDATE batch_lines SET state = $5, owner = NULL, result = $6 ${ours}`,
+          params: [accountId, id, line.position, owner, state, sealed],
+        },
+        {
+          sql: `UPDATE batch_lines SET state = 'stopped' ${LINES_OF} AND state = 'waiting' AND attempts = 0
+            AND EXISTS (SELECT id FROM batches ${OF} AND max_cost IS NOT NULL AND cost >= max_cost)`,
+          params: [accountId, id],
+        },
+      ]);
+      await writing.finally(() => running.delete(nameOf(line)));
+    },
+  };
+}
+
+interface QueueOptions {
+  readonly owner: string;
+  readonly processes: Db;
+}
+
+async function readLine(db: Db, sealer: Sealer, row: SqlRow): Promise<ClaimedLine | null> {
+  const [found] = await db.query(`SELECT * FROM batches ${OF}`, [String(row.account_id), String(row.batch_id)]);
+  if (found === undefined) return null;
+  const batch = await readBatch(sealer, found, []);
+  return {
+    batch,
+    position: Number(row.position),
+    attempts: Number(row.attempts),
+    request: await openLine(sealer, batch, row),
+  };
+}
+
+function nameOf({ batch, position }: { readonly batch: OwnedId; readonly position: number }): string {
+  return JSON.stringify([batch.accountId, batch.id, position]);
+}
+
+async function giveBackOwn(db: Db, owner: string, running: ReadonlySet<string>): Promise<void> {
+  const rows = await db.query(
+    "SELECT account_id, batch_id, position FROM batch_lines WHERE state = 'running' AND owner = $1",
+    [owner],
+  );
+  for (const row of rows) {
+    const [accountId, id, position] = [String(row.account_id), String(row.batch_id), Number(row.position)];
+    if (running.has(nameOf({ batch: { accountId, id }, position }))) continue;
+    await db.query(
+      `UPDATE batch_lines SET state = 'waiting', owner = NULL
+       ${LINES_OF} AND position = $3 AND state = 'running' AND owner = $4`,
+      [accountId, id, position, owner],
+    );
+  }
+}
+
+async function giveBack(db: Db, processes: Db, owner: string): Promise<void> {
+  const found = await db.query("SELECT DISTINCT owner FROM batch_lines WHERE state = 'running' AND owner <> $1", [
+    owner,
+  ]);
+  if (found.length === 0) return;
+  // Read after their lines: a process is known before it claims one, so one that is missing here is dead.
+  const alive = new Set((await processes.query("SELECT id FROM processes")).map(({ id }) => id));
+  const dead = found.map((row) => String(row.owner)).filter((id) => !alive.has(id));
+  if (dead.length === 0) return;
+  // Their requests are no longer in flight. Those with an answer were charged, and keep it.
+  await processes.query(
+    `DELETE FROM idempotent_requests WHERE ${ANSWER} IS NULL AND ${inListSql(db.kind, "owner", "$1")}`,
+    [listValue(db.kind, dead)],
+  );
+  await db.query(
+    `UPDATE batch_lines SET state = 'waiting', owner = NULL
+     WHERE state = 'running' AND ${inListSql(db.kind, "owner", "$1")}`,
+    [listValue(db.kind, dead)],
+  );
+}
+
+/** Lines of batches that were cancelled, or have reached their cost, since they were refused and put back. */
+async function endUnbegun(db: Db): Promise<void> {
+  const batches = await db.query(
+    `SELECT account_id, id, status FROM batches
+     WHERE ended_at IS NULL AND (status = 'cancelling' OR (status = 'in_progress' AND cost >= max_cost))`,
+  );
+  for (const { account_id, id, status } of batches)
+    await db.query(`UPDATE batch_lines SET state = $3 ${LINES_OF} AND state = 'waiting' AND attempts = 0`, [
+      ...[String(account_id), String(id)],
+      status === "cancelling" ? "cancelled" : "stopped",
+    ]);
+}
+
+/** A line that was begun is not tried again by then: it may have been charged, and its answer may be kept no longer. */
+async function endLate(db: Db, nowMs: number): Promise<void> {
+  const late = await db.query(
+    `SELECT account_id, id, status FROM batches
+     WHERE ended_at IS NULL AND (expires_at <= $1 OR (status = 'validating' AND created_at <= $2))`,
+    [nowMs, nowMs - ABANDONED_MS],
+  );
+  for (const { account_id, id, status } of late) {
+    const params = [String(account_id), String(id)];
+    const lines = `UPDATE batch_lines SET state = CASE WHEN attempts = 0 THEN 'expired' ELSE 'errored' END
+      ${LINES_OF} AND state IN ('new', 'waiting')`;
+    const failed = `UPDATE batches SET status = 'failed', ended_at = $3 ${OF} AND status = 'validating'`;
+    await db.batch([
+      { sql: lines, params },
+      ...(status === "validating" ? [{ sql: failed, params: [...params, nowMs] }] : []),
+    ]);
+  }
+}
+
+async function endBatches(db: Db, nowMs: number): Promise<void> {
+  await db.query(
+    `UPDATE batches SET ended_at = $1, status = CASE
+       WHEN status = 'cancelling' THEN 'cancelled'
+       WHEN EXISTS (SELECT position FROM batch_lines WHERE batch_lines.account_id = batches.account_id
+         AND batch_lines.batch_id = batches.id AND state = 'expired') THEN 'expired'
+       ELSE 'completed' END
+     WHERE ended_at IS NULL AND status IN ('in_progress', 'cancelling') AND NOT EXISTS (
+       SELECT position FROM batch_lines WHERE batch_lines.account_id = batches.account_id
+         AND batch_lines.batch_id = batches.id AND state IN ${OPEN})`,
+    [nowMs],
+  );
+}

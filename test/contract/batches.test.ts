@@ -1,0 +1,130 @@
+// The queue of batches on every store: who runs a line, and what becomes of it when its process dies.
+
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { BatchQueue, BatchStore, ClaimedLine, LineResult, NewBatch } from "../../src/core/batches/batches.ts";
+import type { Db } from "../../src/core/db.ts";
+import { createBatchStore } from "../../src/store/batches/batches.ts";
+import { createBatchQueue } from "../../src/store/batches/queue.ts";
+import { openDb } from "../../src/store/db.ts";
+import { createSealer } from "../../src/store/secret/seal.ts";
+import { idempotencyOf } from "../support/stores/idempotency.ts";
+import { describeStores } from "../support/stores/stores.ts";
+
+const SEALER = createSealer(Buffer.from("a secret for tests only"), "batches");
+const END = 1_000;
+const OK: LineResult = { status: 200, requestId: "r", body: { said: "yes" } };
+const LATER = { notBeforeMs: 10, isCounted: false };
+
+await describeStores("batches", ({ url }) => {
+  let db: Db;
+  let store: BatchStore;
+  let queue: BatchQueue;
+  let name: NewBatch;
+  let count = 0;
+  const queueOf = (owner: string): BatchQueue => createBatchQueue(db, SEALER, { owner, processes: db });
+  beforeAll(async () => {
+    db = await openDb(url);
+    await db.migrate();
+    store = createBatchStore(db, SEALER);
+    await db.query("INSERT INTO processes (id, seen_at) VALUES ('one', 1)");
+    await db.query("INSERT INTO processes (id, seen_at) VALUES ('two', 1)");
+  });
+  beforeEach(async () => {
+    await db.query("DELETE FROM batch_lines");
+    queue = queueOf("one");
+    name = await begin();
+  });
+  afterAll(() => db.close());
+
+  async function begin(more: Partial<NewBatch> = {}): Promise<NewBatch> {
+    count += 1;
+    const content = { endpoint: "/v1/responses", inputFileId: null, metadata: null, errors: [] };
+    const times = { createdAtMs: 1, expiresAtMs: END, deletedAtMs: Date.now() + 1e9 };
+    const fields = { accountId: "ada", id: `b${count}`, api: "openai", keyId: "k", content, maxCost: null } as const;
+    const batch = { ...fields, ...times, ...more };
+    await store.begin(batch);
+    await store.addLines(batch, 0, [
+      { customId: "a", body: "{}" },
+      { customId: "b", body: "{}" },
+      { customId: "c", body: "{}" },
+    ]);
+    await store.release(batch);
+    return batch;
+  }
+  const show = async (batch = name) => {
+    const found = await store.find("openai", batch);
+    if (found === null) throw new Error("the batch is missing");
+    return found;
+  };
+  const positions = (lines: readonly ClaimedLine[]): readonly number[] =>
+    lines.map(({ position }) => position).sort((a, b) => a - b);
+  const claimed = async (by: BatchQueue, limit = 9, nowMs = 1) => positions(await by.claim(limit, nowMs, []));
+  const first = async (by: BatchQueue): Promise<ClaimedLine> => (await by.claim(1, 1, []))[0] as ClaimedLine;
+
+  test("each line goes to one process", async () => {
+    expect(await claimed(queue, 2)).toEqual([0, 1]);
+    expect(await claimed(queueOf("two"))).toEqual([2]);
+    expect(await claimed(queueOf("two"))).toEqual([]);
+  });
+
+  test("a batch that rests has no turn", async () => {
+    const other = await begin();
+    const lines = await queue.claim(9, 1, [name.id]);
+    expect(new Set(lines.map(({ batch }) => batch.id))).toEqual(new Set([other.id]));
+  });
+
+  test("a result counts once, and only from the process that runs the line", async () => {
+    const line = await first(queue);
+    await queueOf("two").finish(line, OK, 5n);
+    expect(await show()).toMatchObject({ cost: 0n, counts: { running: 1, succeeded: 0 } });
+    await queue.finish(line, OK, 5n);
+    await queue.finish(line, OK, 5n);
+    expect(await show()).toMatchObject({ cost: 5n, counts: { succeeded: 1, waiting: 2 } });
+  });
+
+  test("lines of a dead process go on, and those of a living one stay", async () => {
+    const [dead, living] = [queueOf("dead"), queueOf("two")];
+    await dead.claim(1, 1, []);
+    await living.claim(1, 1, []);
+    const requests = idempotencyOf(db, "dead");
+    expect(await requests.begin(`line of ${name.id}`, "body")).toEqual({ state: "new" });
+    await queue.keepUp(2);
+    expect(await idempotencyOf(db, "one").begin(`line of ${name.id}`, "body")).toEqual({ state: "new" });
+    expect(await claimed(queue)).toEqual([0, 2]);
+  });
+
+  test("a line whose result could not be written is run again by the same process", async () => {
+    const line = await first(queue);
+    await queue.keepUp(2);
+    expect(await show()).toMatchObject({ counts: { running: 1 } });
+    // A process that begins again with the name knows no line.
+    await queueOf("one").keepUp(2);
+    expect(await claimed(queue)).toContain(line.position);
+  });
+
+  test("a line that is put back after a cancellation never begins", async () => {
+    const line = await first(queue);
+    await store.cancel(name, 2);
+    await queue.retry(line, LATER);
+    await queue.keepUp(20);
+    expect(await show()).toMatchObject({ status: "cancelled", counts: { cancelled: 3 } });
+  });
+
+  test("no line begins once the cost is reached", async () => {
+    const capped = await begin({ maxCost: 5n });
+    const lines = await queue.claim(1, 1, [name.id]);
+    await queue.finish(lines[0] as ClaimedLine, OK, 5n);
+    expect(await show(capped)).toMatchObject({ counts: { succeeded: 1, stopped: 2 } });
+    expect(await show(await begin({ maxCost: 0n }))).toMatchObject({ counts: { stopped: 3 } });
+  });
+
+  test("after the end no line begins, and one that was begun is not tried again", async () => {
+    await queueOf("dead").claim(1, 1, []);
+    expect(await claimed(queue, 9, END)).toEqual([]);
+    await queue.keepUp(END);
+    expect(await show()).toMatchObject({ status: "expired", counts: { expired: 2, errored: 1 } });
+    const ended = [];
+    for await (const { state, result } of store.ended(name)) ended.push([state, result]);
+    expect(ended).toContainEqual(["errored", null]);
+  });
+});
