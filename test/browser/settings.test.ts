@@ -61,14 +61,33 @@ describe.skipIf(!hasBrowser)("options that change at run time", () => {
     await days.fill("12");
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await page.getByText("logging.retentionDays changed.").waitFor();
-    await row("logging.content").getByLabel("On").click();
+    await row("logging.content").getByLabel("On", { exact: true }).click();
     await expect.poll(() => documentOf(gateway())).toEqual({ logging: { content: false, retentionDays: 12 } });
     expect(await row("logging.level").getByRole("textbox").count()).toBe(0);
+    const saved = page.getByRole("status").locator("p", { hasText: "logging.content changed." });
+    await saved.getByRole("button", { name: "Undo" }).click();
+    await expect.poll(() => documentOf(gateway())).toEqual({ logging: { content: true, retentionDays: 12 } });
+    await row("logging.retentionDays")
+      .getByRole("button", { name: /^Reset/ })
+      .click();
+    await expect.poll(() => documentOf(gateway())).toEqual({ logging: { content: true } });
     for (const width of [320, 390, 1024]) {
       await page.setViewportSize({ width, height: 844 });
       expect(await beyondWindow(page)).toBeLessThanOrEqual(0);
     }
     for (const theme of ["light", "dark"] as const) expect(await faultsOf(page, theme, "#main")).toEqual([]);
+    await page.getByLabel("Search options").fill("billing.mode");
+    await row("billing.mode").getByLabel("billing.mode").selectOption("metered");
+    await page.getByLabel("Search options").fill("");
+    await page.getByText("billing.mode: not set → metered").waitFor();
+    const before = (await (await gateway().api("GET", "/api/settings/history")).json()) as {
+      data: { number: number }[];
+    };
+    await page.getByRole("button", { name: `Roll back to version ${before.data[1]?.number}`, exact: true }).click();
+    await expect.poll(() => documentOf(gateway())).toEqual({ logging: { content: true } });
+    await gateway().api("PATCH", "/api/settings", { options: { "limits.requestsPerMinute": 77 } });
+    await expect.poll(() => page.getByLabel("limits.requestsPerMinute", { exact: true }).inputValue()).toBe("77");
+    await page.getByText(/limits\.requestsPerMinute: .* → 77/).waitFor();
     await page.goto(`${gateway().url}/providers?tab=history`);
     await page.getByText("logging.content: true → false").waitFor();
     await page
