@@ -87,7 +87,7 @@ function toolChain(tier: Tier, input: ChainsInput): TierChain {
 }
 
 /**
- * What a tier was filled with stays in the order of prices: by scores, a lower tier would begin with the dearest model of a
+ * Keeps the order of prices where a tier was filled: by scores, a lower tier would begin with the dearest model of a
  * vendor. Operators' own models, and a chain that ships, are ordered by scores.
  */
 function filledToolChain(tier: Tier, input: ChainsInput): TierChain {
