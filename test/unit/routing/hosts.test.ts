@@ -200,12 +200,7 @@ describe("provisional hosts of a known model", () => {
     const { decision, hostKeys } = decideFor([hosted("m", NEW)], question);
     expect([decision.model, hostKeys]).toEqual(["m", ["m via newcomer"]]);
     const controls = { ...question.controls, profile: "direct", model: "m" } as const;
-    const direct = {
-      ...question,
-      controls: { ...controls, profile: "direct" },
-      chat: { ...chat, model: "m" },
-    } as const;
-    expect(decideFor([hosted("m", NEW)], direct).hostKeys).toEqual(["m via newcomer"]);
+    expect(decideFor([hosted("m", NEW)], { ...question, controls }).hostKeys).toEqual(["m via newcomer"]);
   });
 
   it("name what is missing where they do not meet a rule either", () => {
