@@ -16,6 +16,7 @@ import { createStateUpkeep } from "../gateway/state/upkeep.ts";
 import { createBatchStore } from "../store/batches/batches.ts";
 import { createFileStore } from "../store/batches/files.ts";
 import { createBatchQueue } from "../store/batches/queue.ts";
+import { createCompletionStore, createMark } from "../store/responses/completions.ts";
 import { createSealedContent } from "../store/responses/content.ts";
 import { createConversationStore } from "../store/responses/conversations.ts";
 import { createResponseStore } from "../store/responses/responses.ts";
@@ -70,6 +71,7 @@ export async function openState(
       form,
       responses: createResponseStore(contents, sealed, owner),
       conversations: createConversationStore(contents, sealed),
+      completions: createCompletionStore(contents, sealed, createMark(secret)),
       compactions: createSealer(secret, "compactions"),
       runs,
       conversationBytes: () => live().responses.conversationBytes,

@@ -1,7 +1,10 @@
-// The form in which a format stores responses that are continued by their id. A codec of such a
-// format has it as `stored`.
+// The forms in which formats store answers. A codec whose clients continue a response by its id has one as `stored`, and
+// one whose clients read completions again as `completions`.
 
+import type { Usage } from "../core/chat.ts";
+import type { Note } from "../core/requests/notes.ts";
 import type { JsonItem } from "../core/responses/stored.ts";
+import type { JsonObject } from "./json/fields.ts";
 
 export interface StoredForm {
   /** The items of a request's input, whichever shape a client wrote it in. */
@@ -24,4 +27,16 @@ export interface StoredForm {
   lastResponse(text: string): JsonItem | null;
   /** The events that end a stream which just stopped. `sent` is what it had so far. */
   closingEvents(response: JsonItem, sent: string): string;
+}
+
+export interface CompletionForm {
+  /** The completion that a stream would have been whole. */
+  fromStream(text: string, usage: Usage): JsonItem;
+  /** A completion as it is read again, with what the request asked for. */
+  stored(completion: JsonItem, request: { readonly body: JsonObject; readonly requestId: string }): JsonItem;
+  /** The messages of a request, each with an id. */
+  messages(body: JsonObject, id: string): readonly JsonItem[];
+  /** The same completion, or the end of its stream, with one more note. */
+  noted(completion: JsonItem, note: Note): JsonItem;
+  notedEvents(text: string, note: Note): string;
 }

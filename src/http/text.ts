@@ -217,6 +217,10 @@ export const noLanes =
 export const noBackgroundHere = "A response in the background needs POST /v1/responses.";
 export const connectionTooOld = (minutes: number) => `A connection lasts ${minutes} minutes. Open a new one.`;
 
+// v1/chat/stored.ts
+export const completionNotFound = (id: string) => `Chat completion with id '${id}' not found.`;
+export const unknownFilter = (name: string) => `'${name}' must be a name without spaces.`;
+
 // v1/responses/compact.ts
 export const compactModelRequired = "'model' is missing: a model's id, or \"auto\".";
 export const nothingToCompact = "There is nothing to compact: send 'input', 'previous_response_id' or 'conversation'.";

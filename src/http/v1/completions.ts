@@ -8,6 +8,7 @@ import { readState } from "../../gateway/state/read-state.ts";
 import { estimateInputTokens } from "../../routing/cost.ts";
 import type { CallContext } from "../context.ts";
 import { parsedBodyOf } from "../exchange/body.ts";
+import { answerChat } from "./chat/create.ts";
 import { answerIn } from "./completion.ts";
 import { callerOf } from "./key-admission.ts";
 import { compact } from "./responses/compact.ts";
@@ -22,6 +23,8 @@ export function registerCompletions(server: FastifyInstance, edge: CallContext):
     post(server, { path, ...uploads }, (request, reply) => {
       if (format.endpoint === undefined && format.stored !== undefined)
         return answerResponse(format, { request, reply }, edge);
+      if (format.endpoint === undefined && format.completions !== undefined)
+        return answerChat(format, { request, reply }, edge);
       return answerIn(format, { request, reply, isStream }, edge);
     });
     if (compactPath !== undefined)

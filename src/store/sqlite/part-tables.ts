@@ -34,6 +34,7 @@ const COPIED = {
     response_items: "fixed",
     conversations: { isNewer: "excluded.used_at > conversations.used_at" },
     conversation_items: "fixed",
+    chat_completions: "fixed",
     idempotent_answers: "fixed",
     files: { isNewer: "files.state = 'writing'" },
     file_parts: "fixed",
