@@ -1,5 +1,5 @@
-// The forms in which formats store answers. A codec whose clients continue a response by its id has one as `stored`, and
-// one whose clients read completions again as `completions`.
+// The forms in which formats store answers. A codec whose clients continue a response by its id has one as `stored`, one
+// whose clients read completions again as `completions`, and one whose clients keep prompts as `cached`.
 
 import type { Usage } from "../core/chat.ts";
 import type { Note } from "../core/requests/notes.ts";
@@ -39,4 +39,18 @@ export interface CompletionForm {
   /** The same completion, or the end of its stream, with one more note. */
   noted(completion: JsonItem, note: Note): JsonItem;
   notedEvents(text: string, note: Note): string;
+}
+
+/** The beginning of a prompt under a name. */
+export interface CachedForm {
+  /** An id of the gateway. */
+  idOf(stem: string): string;
+  /** The name by which a request names it. */
+  nameOf(id: string): string;
+  /** The id of the gateway that a request names; null for none, and for one that a provider has made. */
+  namedIn(body: JsonObject): string | null;
+  /** The part of a request that is to be kept. Throws for a body that has none. */
+  promptIn(body: JsonObject): JsonItem;
+  /** The request with what was kept before its own. Throws where both say the same. */
+  laidUnder(prompt: JsonItem, body: JsonObject): JsonObject;
 }

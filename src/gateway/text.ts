@@ -30,6 +30,9 @@ export const storedTooMuch = (seconds: number) =>
 // state/keep-completion.ts
 export const notStored = "The completion could not be stored, so it cannot be read again. The answer itself is whole.";
 
+// state/cached.ts
+export const cacheNotFound = (name: string) => `'${name}' does not exist. It may have expired.`;
+
 // open-calls.ts
 export const shuttingDown = "The server is shutting down. Send the request again.";
 

@@ -1,4 +1,4 @@
-// Upkeep of stored responses, chat completions and conversations: removes old, excess and cancelled ones, and those of dead
+// Upkeep of stored responses, chat completions, prompts and conversations: removes old, excess and cancelled ones, and those of dead
 // processes.
 
 import type { Db, SqlRow } from "../../core/db.ts";
@@ -12,11 +12,13 @@ const TRIM_STEP = 100;
 const OLDEST = `
   SELECT 'response' AS kind, account_id, id, bytes, created_at AS at FROM responses WHERE status <> 'in_progress'
   UNION ALL SELECT 'completion' AS kind, account_id, id, bytes, created_at AS at FROM chat_completions
+  UNION ALL SELECT 'cache' AS kind, account_id, id, bytes, created_at AS at FROM cached_prompts
   UNION ALL SELECT 'conversation' AS kind, account_id, id, bytes, used_at AS at FROM conversations`;
 const TOTALS = `
   SELECT account_id, SUM(bytes) AS bytes FROM (
     SELECT account_id, SUM(bytes) AS bytes FROM responses GROUP BY account_id
     UNION ALL SELECT account_id, SUM(bytes) AS bytes FROM chat_completions GROUP BY account_id
+    UNION ALL SELECT account_id, SUM(bytes) AS bytes FROM cached_prompts GROUP BY account_id
     UNION ALL SELECT account_id, SUM(bytes) AS bytes FROM conversations GROUP BY account_id
   ) AS parts GROUP BY account_id`;
 
@@ -100,6 +102,7 @@ const TARGETS: Readonly<Record<string, readonly string[]>> = {
     "responses WHERE account_id = $1 AND id = $2",
   ],
   completion: ["chat_completions WHERE account_id = $1 AND id = $2"],
+  cache: ["cached_prompts WHERE account_id = $1 AND id = $2"],
   conversation: [
     "conversation_items WHERE account_id = $1 AND conversation_id = $2",
     "conversations WHERE account_id = $1 AND id = $2",
