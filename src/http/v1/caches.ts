@@ -3,7 +3,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { GatewayError } from "../../core/errors.ts";
 import type { StoredCache } from "../../core/responses/caches.ts";
-import { isId, type JsonItem, type OwnedId } from "../../core/responses/stored.ts";
+import { isId, type OwnedId } from "../../core/responses/stored.ts";
 import type { ClientFormat } from "../../formats/format.ts";
 import { invalid, type JsonObject, readString } from "../../formats/json/fields.ts";
 import type { CachedForm } from "../../formats/stored-form.ts";
@@ -90,7 +90,7 @@ async function create(request: FastifyRequest, format: CachingFormat, edge: Cach
     id: format.cached.idOf(newAnswerId(createdAtMs)),
     model: readString(body, "model") ?? "models/auto",
     displayName: readString(body, "displayName"),
-    tokens: tokensOf(prompt, format),
+    tokens: tokensOf(format.cached.laidUnder(prompt, ANY_REQUEST), format),
     createdAtMs,
     updatedAtMs: createdAtMs,
     expiresAtMs: readEnd(body, createdAtMs, edge) ?? Math.min(createdAtMs + HOUR_MS, latestEnd(createdAtMs, edge)),
@@ -100,9 +100,12 @@ async function create(request: FastifyRequest, format: CachingFormat, edge: Cach
   return cache;
 }
 
+/** A request for counting. What is kept may be instructions alone, and a request has contents. */
+const ANY_REQUEST = { contents: [{ role: "user", parts: [{ text: "?" }] }] };
+
 /** An estimate, which also checks what a request will read. */
-function tokensOf(prompt: JsonItem, { counting }: ClientFormat): number {
-  return counting === undefined ? 0 : estimateInputTokens(counting.readRequest(prompt));
+function tokensOf(request: JsonObject, { counting }: ClientFormat): number {
+  return counting === undefined ? 0 : estimateInputTokens(counting.readRequest(request));
 }
 
 function latestEnd(nowMs: number, { state }: CachesContext): number {

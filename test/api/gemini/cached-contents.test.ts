@@ -105,6 +105,24 @@ describe("a cached content", () => {
     expect(world.gemini.requests).toHaveLength(0);
   });
 
+  it("may be instructions alone, and the debug endpoint explains requests that name it", async () => {
+    const cache = await client.caches.create({ model: "gem", config: { systemInstruction: `${BOOK} `.repeat(2_000) } });
+    const tier = { service_profile: "tier", service_tier: "STANDARD" };
+    const body = { contents: [{ parts: [{ text: "Who?" }] }], ...tier, cachedContent: cache.name };
+    expect((await world.gateway.post("/v1beta/models/auto:generateContent", body)).status).toBe(200);
+    const debugged = await world.gateway.post("/v1/routing/debug", body, { "x-goog-api-key": world.gateway.key });
+    const { decision } = (await debugged.json()) as { decision: { filteredChain: string[]; costEstimate: number } };
+    expect(decision.filteredChain).toContain("alpha");
+    const { contents } = body;
+    const bare = await world.gateway.post(
+      "/v1/routing/debug",
+      { contents, ...tier },
+      { "x-goog-api-key": world.gateway.key },
+    );
+    const { decision: other } = (await bare.json()) as { decision: { costEstimate: number } };
+    expect(decision.costEstimate).toBeGreaterThan(other.costEstimate);
+  });
+
   it("that was made at Google goes there", async () => {
     world.gemini.on("*", says("A whale."));
     const config = { cachedContent: "cachedContents/abc", ...direct };
