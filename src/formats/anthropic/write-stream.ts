@@ -53,8 +53,7 @@ export function createAnthropicStreamWriter(context: ResponseContext, { service 
     blocks.addCitations(givenCitations(delta));
     hasRefusal ||= refusal !== "";
     for (const call of callDeltas(delta)) blocks.addTool(call);
-    const step = stepOf(delta);
-    if (step !== null) blocks.addSearch(step);
+    blocks.addSearch(stepOf(delta));
     finish = choice.finish_reason ?? finish;
   }
 
@@ -236,7 +235,8 @@ export class BlockWriter {
   }
 
   /** A search is told of twice: when it begins, and when it is done. */
-  addSearch(step: SearchStep): void {
+  addSearch(step: SearchStep | null): void {
+    if (step === null) return;
     const isBegun = step.outcome === null;
     const use = searchUse(step);
     const segment = this.#push(newSegment("search", -1));

@@ -41,9 +41,8 @@ export function createResponsesStreamWriter(context: ResponseContext, { service 
     const delta = isObject(choice.delta) ? choice.delta : {};
     const { reasoning, text, refusal } = splitContent(delta);
     if (reasoning !== "") items.addText("reasoning", reasoning);
-    if (keepsDetails && delta.reasoning_details !== undefined) {
+    if (keepsDetails && delta.reasoning_details !== undefined)
       for (const detail of detailsIn(delta)) items.addSeal(sealDetail(detail));
-    }
     if (text !== "") items.addText("message", text, logprobsOf(choice));
     items.addCitations(givenCitations(delta));
     if (refusal !== "") items.addText("refusal", refusal);

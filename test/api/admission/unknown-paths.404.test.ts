@@ -61,7 +61,7 @@ describe("a path", () => {
     ["/api/chat", "use POST /v1/chat/completions"],
     ["/v1/images/variations", "Of images, /v1/images/generations and /v1/images/edits are served here."],
     ["/v1/videos", "Videos are not served here."],
-    ["/v1/interactions", "Of the Gemini API, these are served"],
+    ["/v1/interactions", "The Interactions API is not served here"],
     ["/v1/sessions", "GET /openapi.json lists the paths."],
     ["/v1/vector_stores", "GET /openapi.json lists the paths."],
     ["/nowhere", "GET /openapi.json lists the paths."],
