@@ -43,6 +43,9 @@ export function hushJsonImports() {
   );
 }
 
+/** Undefined before Node 22. */
+const ENABLE = /** @type {{ enableCompileCache?: (folder: string) => unknown }} */ (/** @type {unknown} */ (module))
+  .enableCompileCache;
 /** The entries of several builds. With more, the cache begins again. */
 const CACHED_FILES_MAX = 500;
 
@@ -50,9 +53,8 @@ const CACHED_FILES_MAX = 500;
  * Has Node 22 and newer keep compiled code between starts. A writer to that folder decides what runs, so it must
  * belong to this user alone. Without such a folder nothing is kept: no start needs it.
  */
-export function keepCompiledCode(env = process.env) {
-  const { enableCompileCache } = /** @type {Record<string, any>} */ (module);
-  if (env.NODE_COMPILE_CACHE !== undefined || enableCompileCache === undefined) return;
+export function keepCompiledCode(env = process.env, enable = ENABLE) {
+  if (env.NODE_COMPILE_CACHE !== undefined || enable === undefined) return;
   try {
     const folder = join(env.XDG_CACHE_HOME || env.LOCALAPPDATA || join(homedir(), ".cache"), "switchyard");
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -61,7 +63,7 @@ export function keepCompiledCode(env = process.env) {
     if (!found.isDirectory() || !isOurs) return;
     const files = readdirSync(folder, { recursive: true });
     if (files.length > CACHED_FILES_MAX) rmSync(folder, { recursive: true, force: true });
-    enableCompileCache(folder);
+    enable(folder);
   } catch {
     // A home folder may be missing or read-only.
   }
