@@ -45,7 +45,7 @@ function readModel(body: JsonObject): string | null {
 }
 
 /** Such fields are for the gateway and never leave it. */
-export function isControlField(name: string, value: unknown): boolean {
+export function isControlField(name: string, value?: unknown): boolean {
   return hasPrefix(name) || isRoutingRule(name, value);
 }
 

@@ -65,7 +65,7 @@ export function parsePrompt(body: JsonObject): Pick<GeminiRequest, "contents" | 
 
 /** The object with its own names in camelCase, but for our own. Where both spellings are given, camelCase counts. */
 export function camelFields(object: JsonObject): JsonObject {
-  const isSnake = (name: string): boolean => name.includes("_") && !isControlField(name, undefined);
+  const isSnake = (name: string): boolean => name.includes("_") && !isControlField(name);
   const names = Object.keys(object).filter(isSnake);
   if (names.length === 0) return object;
   const renamed = names.map((name) => [camelName(name), object[name]]);
