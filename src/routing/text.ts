@@ -134,7 +134,7 @@ export const latencyIgnored = (limit: string, model: string) => `${limit} ignore
 // direct.ts
 export const auto = "Auto";
 export const modelRequired = 'Profile "direct" needs a model id in "model". See GET /v1/models.';
-export const notForThisKey = "isn't available to this key";
+export const notForThisKey = "not available to this key";
 export const modelLeftOut = ({ model, removedBecause }: { readonly model: string; readonly removedBecause: string }) =>
   `left ${model} out of 'models': ${removedBecause}`;
 export const seeChatModels = "GET /v1/models lists the chat models.";

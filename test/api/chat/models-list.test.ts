@@ -127,7 +127,7 @@ test("the debug endpoint shows the same chain and hosts as a live request", asyn
   const { decision } = await post("/v1/routing/debug", { prompt: ASK, ...asked });
   expect(decision?.filteredChain).toEqual(["alpha", "beta"]);
   expect(decision?.hosts?.alpha).toEqual(["jp", "us", "de"]);
-  expect(decision?.reasoning).toContain("left nobody out of 'models': isn't available to this key");
+  expect(decision?.reasoning).toContain("left nobody out of 'models': not available to this key");
   expect(decision?.reasoning).toContain("host: jp (in the order of the request), fallbacks us, de");
 });
 
