@@ -107,6 +107,9 @@ function dayOf(ms: number): string {
 export const outputCapped = (tokens: number) =>
   `The balance covers no more than ${tokens} output tokens, so the answer was limited to them. Add credits for longer answers.`;
 export const modelAlias = (asked: string, id: string) => `${JSON.stringify(asked)} is an alias of ${id}.`;
+export const modelsIgnored =
+  "Ignored 'models': it counts only with 'service_profile' set to 'direct', or with a key that honours the model.";
+export const modelLeftOut = (model: string, because: string) => `Left ${model} out of 'models': ${because}.`;
 export const pricesTaken = (models: string) => `Prices: ${models}`;
 export const provisionalModels = (models: string) => `Provisional models: ${models}`;
 export const andMore = (count: number) => ` and ${count} more`;

@@ -112,7 +112,13 @@ export const allAtOnce = (missing: readonly string[]) => `${missing.join(" and "
 // hosts.ts
 export const hostCoolingDown = (host: string) => `${host} (cooling down)`;
 export const onlyHost = (host: string) => `host: ${host} (the only one that can take this request)`;
-export const firstHost = (host: string, order: HostOrder, firstTokenMs: number | null, others: readonly string[]) => {
+export const orderOfRequest = "in the order of the request";
+export const firstHost = (
+  host: string,
+  order: HostOrder | typeof orderOfRequest,
+  firstTokenMs: number | null,
+  others: readonly string[],
+) => {
   const observed = firstTokenMs === null ? "" : `, first token observed after ${firstTokenMs} ms`;
   return `host: ${host} (${order}${observed}), ${others.length === 1 ? "fallback" : "fallbacks"} ${others.join(", ")}`;
 };
@@ -128,6 +134,9 @@ export const latencyIgnored = (limit: string, model: string) => `${limit} ignore
 // direct.ts
 export const auto = "Auto";
 export const modelRequired = 'Profile "direct" needs a model id in "model". See GET /v1/models.';
+export const notForThisKey = "not available to this key";
+export const modelLeftOut = ({ model, removedBecause }: { readonly model: string; readonly removedBecause: string }) =>
+  `left ${model} out of 'models': ${removedBecause}`;
 export const seeChatModels = "GET /v1/models lists the chat models.";
 // With "direct", the model "auto" would be refused as well.
 const letRouterChoose = 'See GET /v1/models. Or leave out "service_profile" and send "auto" as the model.';

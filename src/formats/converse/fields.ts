@@ -168,7 +168,7 @@ function writeFormat(
 
 function noteDropped(body: JsonObject, conversion: Conversion): readonly string[] {
   const names = Object.keys(body).filter(
-    (name) => !CONVERTED.has(name) && !isControlField(name) && body[name] !== null,
+    (name) => !CONVERTED.has(name) && !isControlField(name, body[name]) && body[name] !== null,
   );
   for (const name of names)
     conversion.note("option_dropped", `dropped '${name}': the Converse format has no counterpart`);

@@ -134,7 +134,7 @@ function budgetOf(effort: Effort, cap: number | null): JsonObject {
 
 function noteDropped(body: JsonObject, conversion: Conversion): readonly string[] {
   const names = Object.keys(body).filter(
-    (name) => !CONVERTED.has(name) && !isControlField(name) && body[name] !== null,
+    (name) => !CONVERTED.has(name) && !isControlField(name, body[name]) && body[name] !== null,
   );
   for (const name of names)
     conversion.note("option_dropped", `dropped '${name}': the Gemini format has no counterpart`);

@@ -44,7 +44,8 @@ export function writeChatBody(request: ClientRequest, model: HostedModel): ChatB
     if (effort !== null) converted.reasoning_effort = effort;
   }
   for (const name of Object.keys(body)) {
-    if (CONVERTED.has(name) || isControlField(name) || !isSet(body[name]) || isUsual(name, body[name])) continue;
+    if (CONVERTED.has(name) || isControlField(name, body[name]) || !isSet(body[name]) || isUsual(name, body[name]))
+      continue;
     conversion.note("option_dropped", `dropped '${name}': only providers of the Responses API have it`);
   }
   if (conversion.refusals.length > 0) throw unconvertible(conversion.refusals);
