@@ -50,11 +50,13 @@ describe.skipIf(!hasBrowser)("teams and members", () => {
     const { page } = await visit("/members");
     const row = page.getByRole("row").filter({ hasText: "grace@example.com" });
     await row.getByText("Ads").waitFor();
-    await page.getByText("Invite user").click();
-    await page.getByLabel("E-mail").fill("new@example.com");
-    await page.getByLabel("Ads", { exact: true }).check();
-    await page.getByRole("button", { name: "Create invite link" }).click();
-    await page.getByText("Send this link.").waitFor();
+    await page.getByRole("button", { name: "Invite user" }).click();
+    const invite = page.getByRole("dialog", { name: "Invite user" });
+    await invite.getByLabel("E-mail").fill("new@example.com");
+    await invite.getByLabel("Ads", { exact: true }).check();
+    await invite.getByRole("button", { name: "Create invite link" }).click();
+    await invite.getByText("Send this link.").waitFor();
+    await invite.getByRole("button", { name: "Close" }).click();
     await page.getByRole("button", { name: "Withdraw invitation for new@example.com" }).waitFor();
     await page.getByRole("button", { name: "Edit grace@example.com" }).click();
     const dialog = page.getByRole("dialog", { name: "Edit grace@example.com" });

@@ -5,7 +5,16 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { TIERS } from "../../../src/core/tiers.ts";
 import { askAs, EVERY_MODEL, type EveryFormat, startEveryFormat, WAYS } from "../../support/gateway/every-client.ts";
 import { startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
-import { type Behaviour, type Chunk, chunk, cuts, type FakeProvider, sends, startFakeProvider, streams } from "../../support/providers/fake-provider.ts";
+import {
+  type Behaviour,
+  type Chunk,
+  chunk,
+  cuts,
+  type FakeProvider,
+  sends,
+  startFakeProvider,
+  streams,
+} from "../../support/providers/fake-provider.ts";
 import { wavOf } from "../../support/providers/media.ts";
 import { openSocket } from "../../support/providers/socket.ts";
 
@@ -76,7 +85,8 @@ const sendForm = async (path: string, body: FormData): Promise<string> => {
   return (await fetch(`${gateway.url}${path}`, { method: "POST", headers, body })).text();
 };
 const post = async (path: string, body: object): Promise<string> => (await gateway.post(path, body)).text();
-const read = async (path: string): Promise<string> => (await gateway.get(path, { authorization: `Bearer ${gateway.key}` })).text();
+const read = async (path: string): Promise<string> =>
+  (await gateway.get(path, { authorization: `Bearer ${gateway.key}` })).text();
 const idOf = (text: string): string => (JSON.parse(text) as { id: string }).id;
 
 const WAV = new Uint8Array(wavOf(1));
@@ -93,10 +103,7 @@ const ENDPOINTS: Record<string, () => Promise<string>> = {
   edits: () => sendForm("/v1/images/edits", form({ model: "images", prompt: "a" }, "a.png", PICTURE)),
   speech: () => post("/v1/audio/speech", { model: "speech", input: "a", voice: "alloy" }),
   "transcriptions as text": () =>
-    sendForm(
-      "/v1/audio/transcriptions",
-      form({ model: "transcription", response_format: "text" }, "a.wav", WAV),
-    ),
+    sendForm("/v1/audio/transcriptions", form({ model: "transcription", response_format: "text" }, "a.wav", WAV)),
   transcriptions: () => sendForm("/v1/audio/transcriptions", form({ model: "transcription" }, "a.wav", WAV)),
   translations: () => sendForm("/v1/audio/translations", form({ model: "transcription" }, "a.wav", WAV)),
   compaction: () => post("/v1/responses/compact", { model: "alpha", input: "Hi" }),
@@ -118,9 +125,7 @@ for (const [client, isStream] of WAYS)
 
 test.each(Object.keys(FAILURES))("%s is told at every endpoint without what is the operator's", async (failure) => {
   provider.on("*", FAILURES[failure] as Behaviour);
-  const answers = await Promise.all(
-    Object.entries(ENDPOINTS).map(async ([name, ask]) => [name, await ask()] as const),
-  );
+  const answers = await Promise.all(Object.entries(ENDPOINTS).map(async ([name, ask]) => [name, await ask()] as const));
   expect(provider.requests.length).toBeGreaterThan(0);
   expect(answers.filter(([, text]) => text === "" || HIDDEN.test(text))).toEqual([]);
 });
@@ -133,20 +138,32 @@ describe("a stream that ends with an error of the provider", () => {
   });
   afterAll(() => every.close());
 
-  const asked = EVERY_MODEL.flatMap((model) => (["chat", "messages", "responses", "gemini"] as const).map((client) => [model, client] as const));
+  const asked = EVERY_MODEL.flatMap((model) =>
+    (["chat", "messages", "responses", "gemini"] as const).map((client) => [model, client] as const),
+  );
 
-  test.each(asked)("from %s to a client of %s has the beginning, and nothing of what the provider said", async (model, client) => {
-    const direct = { service_profile: "direct" };
-    const text = await (await askAs(every.gateway, { client, isStream: true, model }, direct)).text();
-    expect(text).toContain("Par");
-    expect(text).toMatch(/error/);
-    expect(text).not.toMatch(HIDDEN);
-  });
+  test.each(asked)(
+    "from %s to a client of %s has the beginning, and nothing of what the provider said",
+    async (model, client) => {
+      const direct = { service_profile: "direct" };
+      const text = await (await askAs(every.gateway, { client, isStream: true, model }, direct)).text();
+      expect(text).toContain("Par");
+      expect(text).toMatch(/error/);
+      expect(text).not.toMatch(HIDDEN);
+    },
+  );
 });
 
 const named = (fields: { readonly type: string; readonly [name: string]: unknown }): string =>
   `event: ${fields.type}\ndata: ${JSON.stringify(fields)}\n\n`;
-const MESSAGE = { id: "msg_1", type: "message", role: "assistant", content: [], model: "claude", usage: { input_tokens: 3, output_tokens: 1 } };
+const MESSAGE = {
+  id: "msg_1",
+  type: "message",
+  role: "assistant",
+  content: [],
+  model: "claude",
+  usage: { input_tokens: 3, output_tokens: 1 },
+};
 const RESPONSE = { id: "resp_1", object: "response", status: "in_progress", model: "pro", output: [] };
 const ITEM = { type: "message", id: "msg_1", role: "assistant", status: "in_progress", content: [] };
 const AT = { item_id: "msg_1", output_index: 0, content_index: 0 };
@@ -166,8 +183,17 @@ const BREAKING: Readonly<Record<(typeof EVERY_MODEL)[number], readonly Chunk[]>>
   pro: [
     named({ type: "response.created", response: RESPONSE, sequence_number: 0 }),
     named({ type: "response.output_item.added", output_index: 0, item: ITEM, sequence_number: 1 }),
-    named({ type: "response.content_part.added", ...AT, part: { type: "output_text", text: "", annotations: [] }, sequence_number: 2 }),
+    named({
+      type: "response.content_part.added",
+      ...AT,
+      part: { type: "output_text", text: "", annotations: [] },
+      sequence_number: 2,
+    }),
     named({ type: "response.output_text.delta", ...AT, delta: "Par", sequence_number: 3 }),
-    named({ type: "response.failed", response: { ...RESPONSE, status: "failed", error: { code: "server_error", message: SAID.message } }, sequence_number: 4 }),
+    named({
+      type: "response.failed",
+      response: { ...RESPONSE, status: "failed", error: { code: "server_error", message: SAID.message } },
+      sequence_number: 4,
+    }),
   ],
 };

@@ -49,7 +49,7 @@ export function OptionField({ option }: { readonly option: GatewayOption }) {
         <Check label={TEXT.on} isOn={value === "true"} onChange={(isOn) => void save(isOn)} />
       ) : kind === "choice" ? (
         <select aria-label={path ?? ""} value={value ?? ""} onChange={(event) => void save(event.currentTarget.value)}>
-          {value === null && <option value="">–</option>}
+          {(value === null || value === "") && <option value="">{TEXT.notSet}</option>}
           {words.map((word) => (
             <option key={word} value={word}>
               {word}
