@@ -60,7 +60,7 @@ describe.skipIf(!hasBrowser)("the Alerts page", () => {
     for (const theme of ["light", "dark"] as const) expect(await faultsOf(page, theme, "#main")).toEqual([]);
 
     await page.getByRole("button", { name: "Edit On call" }).click();
-    await dialog.getByLabel("Only critical events are sent then.").check();
+    await dialog.getByLabel("Hold back all but critical events at these times").check();
     await dialog.getByLabel("From").fill("21:30");
     await dialog.getByRole("button", { name: "Save" }).click();
     await page.getByText("Quiet 21:30 to 07:00").waitFor();

@@ -56,7 +56,7 @@ export const urlKept = (shown: string) => `Leave it empty to keep ${shown}.`;
 export const everyKind = "All kinds of events";
 export const kinds = "Kinds of events";
 export const quietTimes = "Quiet times";
-export const quietHint = "Critical events are sent at once, others when the time is over.";
+export const quietHint = "Hold back all but critical events at these times";
 export const from = "From";
 export const to = "To";
 export const timeZone = "Time zone";
