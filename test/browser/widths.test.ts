@@ -123,6 +123,7 @@ const MISFITS = `new Promise((resolve) => requestAnimationFrame(() => requestAni
     pen.font = style.font;
     const chosen = select.selectedOptions[0]?.text ?? "";
     const room = select.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+    if (chosen === "") found.push("a choice is blank: " + select.ariaLabel);
     if (isPhone && pen.measureText(chosen).width > room + 1) found.push("a choice is cut: " + chosen);
   }
   for (const label of all("button, .button, .chip, .search span, h1, h2, .tile *"))
