@@ -78,7 +78,8 @@ function unfilter(line, { above, bytes, filter }) {
     const up = /** @type {number} */ (above[at]);
     const corner = at < bytes ? 0 : /** @type {number} */ (above[at - bytes]);
     const guess = [0, left, up, (left + up) >> 1, paeth(left, up, corner)][filter] ?? 0;
-    line[at] = /** @type {number} */ ((line[at]) + guess) & 255;
+    const own = /** @type {number} */ (line[at]);
+    line[at] = (own + guess) & 255;
   }
 }
 
