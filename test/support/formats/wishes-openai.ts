@@ -94,7 +94,6 @@ export const CHAT: Cases = {
   verbosity: [{ verbosity: "low" }, /verbosity/],
   prediction: [{ prediction: { type: "content", content: "MARKED" } }, /MARKED/],
   modalities: [{ modalities: ["text", "audio"], audio: { voice: "markvoice", format: "wav" } }, /markvoice/],
-  store: [{ store: true }, /store/],
   min_p: [{ min_p: 0.37 }, /0\.37/],
   safety_identifier: [{ safety_identifier: "mark-safe" }, /mark-safe/],
   prompt_cache_key: [{ prompt_cache_key: "mark-cache" }, /mark-cache/],

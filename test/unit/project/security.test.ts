@@ -75,7 +75,9 @@ test("no secret can be set at run time", () => {
 });
 
 test("the options that the page names exist", () => {
-  const named = [...PAGE.matchAll(/`((?:server|limits|logging|prices|responses|alerts|cascade|search)\.\w+)`/g)].map(([, path]) => path);
+  const named = [...PAGE.matchAll(/`((?:server|limits|logging|prices|responses|alerts|cascade|search)\.\w+)`/g)].map(
+    ([, path]) => path,
+  );
   const known = new Set(optionRows().map(({ path }) => path));
   expect(named.length).toBeGreaterThan(5);
   expect(named.filter((path) => !known.has(path as string))).toEqual([]);
