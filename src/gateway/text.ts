@@ -149,7 +149,9 @@ export const clientDisconnected = "The client closed the request.";
 // attempt/chain-error.ts
 export const namedModelFailed = "The requested model failed.";
 export const someFailed = (tried: number, all: number, tier: string) =>
-  `${tried} of the ${all} models in the ${tier} chain were tried and failed.`;
+  tried === 0
+    ? `${all === 1 ? "The only model" : `None of the ${all} models`} in the ${tier} chain could ${all === 1 ? "not " : ""}be tried.`
+    : `${tried} of the ${all} models in the ${tier} chain ${tried === 1 ? "was" : "were"} tried and failed.`;
 export const allFailed = (tried: number, tier: string) =>
   tried === 1 ? `The only model in the ${tier} chain failed.` : `All ${tried} models in the ${tier} chain failed.`;
 export const noneCalled = "No provider could be called in time.";

@@ -197,7 +197,7 @@ interface WholeCost {
   readonly otherCost: string;
 }
 export const wholeCost = ({ to, cost, turns, readPct, other, otherCost }: WholeCost) =>
-  `uses ${to}: this turn and about ${turns} more cost ${cost} there (${readPct}% of the prompt expected from the cache), ${otherCost} with ${other}`;
+  `uses ${to}: this turn ${turns === 0 ? "costs" : `and about ${turns} more cost`} ${cost} there${readPct === 0 ? "" : ` (${readPct}% of the prompt expected from the cache)`}, ${otherCost} with ${other}`;
 export const keepsOrder = ({ to, cost, other, otherCost }: Pick<WholeCost, "to" | "cost" | "other" | "otherCost">) =>
   `keeps ${to} first, as the chain is configured (${cost} for this turn and those expected, ${otherCost} with ${other})`;
 export const countsAsEqual = (model: string, other: string) =>

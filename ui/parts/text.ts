@@ -125,6 +125,7 @@ export const undone = (path: string) => `${path} is as it was.`;
 export const reset = "Reset";
 export const resetTo = (path: string) => `Reset ${path} to its default`;
 export const on = "On";
+export const notSet = "Not set";
 export const off = "Off";
 export const save = "Save";
 export const optionSaved = (path: string) => `${path} changed. All processes follow within five seconds.`;

@@ -36,7 +36,7 @@ interface ChatFields {
 export function writeFields(body: JsonObject, outgoing: Outgoing, conversion: Conversion): ChatFields {
   const { chat } = outgoing.request;
   if (chat.choiceCount > 1) conversion.refuse("it gives one answer at a time, so 'n' must be 1");
-  if (Array.isArray(body.modalities) && body.modalities.includes("audio")) conversion.refuse("it cannot speak");
+  if (Array.isArray(body.modalities) && body.modalities.includes("audio")) conversion.refuse("it gives no sound");
   const shared = SHARED.filter((name) => (body[name] ?? null) !== null).map((name) => [name, body[name]]);
   return {
     fields: {
