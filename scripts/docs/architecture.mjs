@@ -120,6 +120,7 @@ const FOLDERS = {
   "src/store/sqlite": "SQLite in its own thread, with group commit.",
   "src/store/versions": "Versions of the run-time configuration.",
   "src/telemetry": "Log, metrics, traces and request records.",
+  "src/telemetry/otlp": "Traces, metrics and logs by OTLP.",
   "src/versions": "The run-time configuration, with sealed secrets.",
   "src/workers": "Worker processes.",
   ui: "The dashboard: entry, router, API client and session.",

@@ -51,7 +51,7 @@ import type { SnapshotsContext } from "./snapshots.ts";
 import { type SharedSpeeds, shareSpeeds } from "./speeds.ts";
 import { openBatches, openSessions, openState } from "./state.ts";
 import { watchedBy, watchStorage } from "./storage.ts";
-import { openTraces } from "./traces.ts";
+import { openLogExport, openTelemetry } from "./telemetry.ts";
 import { warmUp } from "./warm-up.ts";
 import {
   createLoadReports,
@@ -154,9 +154,10 @@ async function closeDbs({ db, log, contents, reader }: WorkerDbs): Promise<void>
 }
 
 /** Starts everything else on the open database, and opens the port last. */
-async function startOn(dbs: WorkerDbs, settings: Settings, log: Log, options: StartOptions): Promise<App> {
+async function startOn(dbs: WorkerDbs, settings: Settings, written: Log, options: StartOptions): Promise<App> {
   const { passwordCost, wire, providerNow, logOutput = UNWATCHED_OUTPUT, worker = null } = options;
   const ledger = options.books?.ledger;
+  const { log, close: closeLog } = await openLogExport(settings, written, readPackage().version);
   const parts = await openParts(dbs, { settings, log, logOutput, passwordCost, wire, providerNow, ledger, worker });
   const { people, money, drain } = parts;
   await ensureFirstAccount(people.accountStore);
@@ -187,6 +188,7 @@ async function startOn(dbs: WorkerDbs, settings: Settings, log: Log, options: St
       await edge.sampler.close();
       await closeParts(parts);
       await closeDbs(dbs);
+      await closeLog();
     },
   };
 }
@@ -252,10 +254,11 @@ async function openParts(dbs: WorkerDbs, context: PartsContext) {
   const { snapshots } = configuration;
   const alerts = openAlerts(db, { settings, live, reader, people, configuration, secret, log, now, worker });
   const changes = await followChanges(settings, { people, configuration, speeds, log, worker });
-  const traces = await openTraces(settings, { catalog: () => snapshots.current().catalog, metrics, version, log });
+  const catalog = () => snapshots.current().catalog;
+  const telemetry = await openTelemetry(settings, { catalog, metrics, version, log });
   return {
     ...{ settings, live, log, now, version },
-    ...{ metrics, traces, limits, people, audit, auditUpkeep, money, formats },
+    ...{ metrics, telemetry, limits, people, audit, auditUpkeep, money, formats },
     ...{ snapshots, configuration, alerts, changes },
     ...{ openCalls, loads, loopName, drain, records, sessions, state, batches, storage, worker },
   };
@@ -305,20 +308,20 @@ function followChanges(
 /** Closes records and money first, because they still write through the other parts. */
 async function closeParts(parts: AppParts) {
   const { configuration, changes, alerts, batches, records, sessions, state, money, people, limits } = parts;
-  const { traces, metrics, storage } = parts;
+  const { telemetry, metrics, storage } = parts;
   await changes.close();
   await alerts.close();
   await configuration.close();
   await parts.auditUpkeep.close();
   for (const part of [batches, records, sessions, state, money, people, limits]) await part.close();
-  await traces?.close();
+  await telemetry.close();
   storage.close();
   metrics.close();
 }
 
 /** Names every part, so that a reader sees what the edge can reach. */
 function edgeOf(parts: AppParts, { books, visitor = null, feedMsMax }: StartOptions): Edge {
-  const { settings, log, now, version, metrics, traces, limits, people, money, openCalls, drain, records } = parts;
+  const { settings, log, now, version, metrics, telemetry, limits, people, money, openCalls, drain, records } = parts;
   const pressure = createPressure(settings.limits, openGauges(parts.worker));
   return {
     ...{ settings, live: parts.live, formats: parts.formats },
@@ -368,7 +371,7 @@ function edgeOf(parts: AppParts, { books, visitor = null, feedMsMax }: StartOpti
     semaphores: openSemaphores(() => parts.live().limits, parts.worker),
     ...{ pressure, letsGo: parts.loads.letsGo },
     ...{ isDraining: drain.isDraining, isClosing: drain.isClosing, readiness: drain.readiness },
-    ...{ traces, metrics },
+    ...{ traces: telemetry.traces, metrics },
     log,
     now,
     version,
