@@ -16,7 +16,7 @@ import type { Destination, Destinations } from "../telemetry/spans.ts";
 import { createTraces, GOODBYE_MS, type Traces } from "../telemetry/traces.ts";
 
 interface TelemetryContext {
-  readonly catalog: () => Catalog;
+  readonly snapshots: { current(): { readonly catalog: Catalog } };
   readonly metrics: Pick<Metrics, "spansDropped" | "spansSent" | "readings">;
   readonly version: string;
   readonly log: Log;
@@ -31,7 +31,7 @@ export interface Telemetry {
 
 export async function openTelemetry(settings: Settings, context: TelemetryContext): Promise<Telemetry> {
   const { tracing, metricExport } = settings;
-  const { catalog, metrics, version, log } = context;
+  const { snapshots, metrics, version, log } = context;
   const genAi = metricExport === null ? null : createGenAiMetrics();
   const pushed = metricExport === null || genAi === null ? null : await pushMetrics(metricExport, genAi, context);
   if (tracing === null && genAi === null) return { traces: null, close: async () => undefined };
@@ -39,7 +39,7 @@ export async function openTelemetry(settings: Settings, context: TelemetryContex
     tracing === null ? null : (await import("../telemetry/otlp/spans.ts")).openSpanSender(tracing, version);
   const traces = createTraces({
     sent: tracing === null || sender === null ? null : { tracing, sender },
-    ...{ genAi, destinations: destinationsOf(catalog) },
+    ...{ genAi, destinations: destinationsOf(() => snapshots.current().catalog) },
     onDrop: metrics.spansDropped,
     onSent: metrics.spansSent,
     log,

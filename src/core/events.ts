@@ -208,6 +208,7 @@ export const LOG_EVENTS = {
     meaning:
       "A proxy at `address` is not in `server.trustedProxies`, so all its clients share one address and its limits. Logged once an hour.",
   },
+  "demo.store_failed": { level: "error", meaning: "A store of the public demo could not be started or stopped." },
   // Records and traces
   "records.delayed": { level: "warn", meaning: "Request records wait because the database does not answer." },
   "records.rejected": { level: "error", meaning: "The database rejected a request record. It is lost." },
