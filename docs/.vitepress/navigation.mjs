@@ -104,7 +104,7 @@ export const SECTIONS = [
       { text: "Events", link: "/operate/events" },
       { text: "Alerts", link: "/operate/alerts" },
       { text: "Logs", link: "/operate/logs" },
-      { text: "Traces", link: "/operate/traces" },
+      { text: "Traces, metrics and logs by OTLP", link: "/operate/traces" },
       { text: "Request log", link: "/operate/request-log" },
       { text: "Limits and overload", link: "/operate/limits" },
       { text: "Performance", link: "/operate/performance" },

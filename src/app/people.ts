@@ -77,12 +77,14 @@ export interface PeopleContext {
   readonly signIns: SignInLimiter;
   readonly passwordCost?: PasswordCost | undefined;
   readonly worker: WorkerSlot | null;
+  /** The login that all visitors of a demo share. */
+  readonly visitorLogin?: string | undefined;
 }
 
 /** Opens and starts these services; `close` writes what waits. */
 export async function openPeople(whole: Db, context: PeopleContext): Promise<People> {
   const db = auditedDb(whole);
-  const { settings, live, reader, log, signIns, passwordCost, worker } = context;
+  const { settings, live, reader, log, signIns, passwordCost, worker, visitorLogin } = context;
   const keyStore = createKeyStore(db, reader);
   const profileStore = createProfileStore(db);
   const teamStore = createTeamStore(db);
@@ -122,7 +124,7 @@ export async function openPeople(whole: Db, context: PeopleContext): Promise<Peo
     tokens: createTokens({ issuers, keys, accounts: accountStore, teams, hasEnded: directory.hasEnded }),
     scim: createScim({ users: scimUsers, groups: createScimGroupStore(db), providers, directory }),
     scimTokens: createScimTokens({ store: createScimTokenStore(db) }),
-    logins: createLogins({ store: createLoginStore(db) }),
+    logins: createLogins({ store: createLoginStore(db), shared: visitorLogin }),
     invitations: createInvitations({ store: createInvitationStore(db), users: userStore, passwords }),
     resets: createResets({ store: createPasswordResetStore(db), users: userStore, passwords }),
     nudge: directory.nudge,

@@ -28,8 +28,13 @@ export async function serve({ words, flags }: Arguments): Promise<number> {
   const terminal = thisTerminal();
   try {
     if (words[0] !== undefined) throw new UsageError(TEXT.unexpectedArgument(words[0]));
-    const { "no-color": _, demo, ...config } = flags;
-    return isOn({ demo }, "demo") ? await serveDemo(config, terminal) : await serveFrom(config);
+    const { "no-color": _, demo, public: forPublic, ...config } = flags;
+    const isPublic = isOn({ public: forPublic }, "public");
+    if (!isOn({ demo }, "demo")) {
+      if (isPublic) throw new UsageError(TEXT.publicNeedsDemo);
+      return await serveFrom(config);
+    }
+    return isPublic ? await serveSite(config, terminal) : await serveDemo(config, terminal);
   } catch (error) {
     return explainFailure(error, "serve", terminal);
   }
@@ -38,7 +43,7 @@ export async function serve({ words, flags }: Arguments): Promise<number> {
 /** A temporary store is deleted when the server stops. */
 async function serveDemo(flags: Flags, terminal: Terminal): Promise<number> {
   // Loaded for the demo only: no other start should wait for it.
-  const { demoNotes, demoStore, fillOnce, VISITOR } = await import("./serve-demo.ts");
+  const { demoNotes, demoStore, fillOnce, VISITOR } = await import("./demo/store.ts");
   const { demoSettings } = await import("../demo/configuration.ts");
   const { config, isTemporary, clear } = demoStore(flags);
   try {
@@ -57,6 +62,22 @@ async function serveDemo(flags: Flags, terminal: Terminal): Promise<number> {
 /** A month of the demo costs dollars; a day of it costs cents. */
 const DEMO_PAGE = "/?range=30d";
 
+/** The demo for strangers. Its stores are temporary, so none can be named. */
+async function serveSite(flags: Flags, terminal: Terminal): Promise<number> {
+  const { siteScreen, siteSettings, startSite } = await import("./demo/site.ts");
+  return serveFrom(flags, {
+    ...{
+      screen: siteScreen,
+      startPage: DEMO_PAGE,
+      notes: [],
+      visitor: null,
+      settingsOf: siteSettings,
+      prepare: async () => null,
+    },
+    start: (settings, log) => startSite(settings, { log, terminal }),
+  });
+}
+
 /** Differences of a demo server. */
 interface ServeVariant {
   /** Path and range at which the first screen opens the dashboard. */
@@ -67,6 +88,10 @@ interface ServeVariant {
   settingsOf(settings: Settings): Settings;
   /** Runs before the start. The text of an API key when it made one. */
   prepare(settings: Settings): Promise<string | null>;
+  /** The first screen, where it is not that of a gateway. */
+  screen?(app: App, readyMs: number, startPage: string): string;
+  /** Starts something else than one gateway. */
+  start?(settings: Settings, log: ProcessLog): Promise<App>;
 }
 
 const AS_CONFIGURED: ServeVariant = {
@@ -103,10 +128,10 @@ async function serveFrom(config: Flags, variant: ServeVariant = AS_CONFIGURED): 
   const found = settings.server.isLocalDiscovered && variant === AS_CONFIGURED ? await foundLines(settings, app) : [];
   const shown = { ...app, firstKey: app.firstKey ?? madeKey, isFirstStart: app.firstKey !== null };
   const readyMs = performance.now() - startedAtMs;
-  const screen = banner({
-    ...{ app: shown, settings, crew, readyMs },
-    ...{ startPage: variant.startPage, notes: [...variant.notes, ...found] },
-  });
+  const notes = [...variant.notes, ...found];
+  const { startPage } = variant;
+  const screen =
+    variant.screen?.(app, readyMs, startPage) ?? banner({ app: shown, settings, crew, readyMs, startPage, notes });
   // Nobody needs it once the gateway stops, but a new key is shown here and nowhere else.
   if (!isStopping || shown.firstKey !== null) log.print(screen);
   for (const { place, message } of loaded.warnings) log.warn({ event: "config.warning", place }, message);
@@ -139,10 +164,11 @@ interface Started {
 async function startOrExplain(
   settings: Settings,
   log: ProcessLog,
-  { prepare, visitor }: ServeVariant,
+  { prepare, visitor, start: startOther }: ServeVariant,
 ): Promise<Started | string> {
   try {
     const madeKey = await prepare(settings);
+    if (startOther !== undefined) return { app: await startOther(settings, log), madeKey };
     // Loaded here only: a primary process would hold the code of a gateway that it does not run.
     const { start } = await import("../app/app.ts");
     return { app: await start(settings, log, { logOutput: log, visitor, isWarmedUp: true }), madeKey };

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { ROOT } from "../../scripts/setup/files.mjs";
 import { SetupError } from "../../scripts/setup/run.mjs";
 import { ensureBuild, ensureInstalled, runScript } from "../../scripts/setup.mjs";
+import { writeMovingPicture } from "./apng.mjs";
 import { startDemo } from "./demo.mjs";
 import { withPalette } from "./palette.mjs";
 
@@ -48,6 +49,13 @@ const PICTURES = [
   { name: "settings", path: "/settings?tab=configuration" },
 ];
 
+/** The moving picture of the README: a prompt grows and its tier with it, then a request, a session and the overview. */
+const TOUR = { name: "tour", size: { width: 1100, height: 660 } };
+const TYPED = ["Say hello.", "Translate to French: Where is the station?", PROMPT];
+const SHOWN_MS = { typing: 120, decided: 1_800, page: 2_400 };
+/** Letters between two screenshots while somebody types. */
+const LETTERS = 14;
+
 await runScript(async () => {
   await ensureBuild();
   await ensureInstalled("test");
@@ -59,6 +67,7 @@ await runScript(async () => {
     for (const picture of PICTURES) {
       if (wanted.length === 0 || wanted.includes(picture.name)) await take(picture, { browser, url: demo.url });
     }
+    if (wanted.length === 0 || wanted.includes(TOUR.name)) await film({ browser, url: demo.url });
   } finally {
     await browser.close();
     await demo.stop();
@@ -96,6 +105,44 @@ async function take({ name, path, act, theme = "light", size = WINDOW }, { brows
   writeFileSync(join(FOLDER, `${name}.png`), withPalette(await page.screenshot()));
   await context.close();
   console.log(`docs/images/${name}.png`);
+}
+
+/** @param {{ browser: import("playwright-core").Browser, url: string }} studio */
+async function film({ browser, url }) {
+  const context = await browser.newContext({ reducedMotion: "reduce", viewport: TOUR.size, bypassCSP: true });
+  const page = await context.newPage();
+  /** @type {import("./apng.mjs").Shot[]} */
+  const shots = [];
+  const shoot = async (/** @type {number} */ ms) => void shots.push({ png: await page.screenshot(), ms });
+  const open = async (/** @type {string} */ path) => {
+    await page.goto(url + path, { waitUntil: "networkidle" });
+    await page.addStyleTag({ content: `${fontRules()} * { caret-color: transparent !important }` });
+    await page.locator(".skeleton, .stale").first().waitFor({ state: "detached" });
+  };
+  await open("/playground");
+  const prompt = page.getByLabel("Prompt", { exact: true });
+  for (const text of TYPED) {
+    await prompt.fill("");
+    for (let letters = LETTERS; letters < text.length; letters += LETTERS) {
+      await prompt.fill(text.slice(0, letters));
+      await shoot(SHOWN_MS.typing);
+    }
+    const decided = page.waitForResponse((response) => response.url().includes("/api/playground/decide"));
+    await prompt.fill(text);
+    await decided;
+    await page.waitForLoadState("networkidle");
+    await shoot(SHOWN_MS.decided);
+  }
+  for (const path of ["/requests?range=7d&fallback=true&tab=attempts", "/sessions?range=30d&state=switched"]) {
+    await open(path);
+    await openFirst(page);
+    await shoot(SHOWN_MS.page);
+  }
+  await open("/?range=30d&live=off");
+  await shoot(SHOWN_MS.page);
+  await context.close();
+  writeFileSync(join(FOLDER, `${TOUR.name}.png`), writeMovingPicture(shots));
+  console.log(`docs/images/${TOUR.name}.png`);
 }
 
 function fontRules() {

@@ -59,7 +59,7 @@ export const SERVER_OPTIONS = {
     flag: "read-only",
     default: false,
     read: truth,
-    help: "Whether the dashboard and /api refuse every change. For a demo that is open to the public.",
+    help: "Whether the dashboard and /api refuse every change.",
   }),
   publicUrl: option<string | null>({
     path: "server.publicUrl",

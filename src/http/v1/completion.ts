@@ -132,7 +132,7 @@ export function complete(
     headers: request.headers as ClientHeaders,
     signal,
     captures,
-    isCompared: rule !== null,
+    needsAnswer: rule !== null || recording.tracesContent,
     traceContext,
     observer,
     idempotencyId: null,

@@ -57,7 +57,7 @@ const CONNECTING = {
   "cli/state/remote.ts": "the gateway that `switchyard apply` changes",
   "cli/run/gateway.ts": "the gateway that `switchyard run` uses",
   "cli/run/run.ts": "the gateway that `switchyard run` uses",
-  "telemetry/otlp.ts": "an OpenTelemetry collector",
+  "telemetry/otlp/sender.ts": "an OpenTelemetry collector",
 };
 
 test("nothing connects to anything that the page does not name", () => {
