@@ -13,6 +13,7 @@ import { createKeys, type Keys } from "../accounts/keys.ts";
 import type { SignInLimiter } from "../accounts/limits/sign-ins.ts";
 import { createWrongKeys, type WrongKeys } from "../accounts/limits/wrong-keys.ts";
 import { createLogins, type Logins } from "../accounts/logins.ts";
+import { createPasskeys, type Passkeys } from "../accounts/passkeys.ts";
 import { createPasswords, type PasswordCost } from "../accounts/passwords.ts";
 import { createProfiles, type Profiles } from "../accounts/profiles.ts";
 import { createResets, type Resets } from "../accounts/resets.ts";
@@ -29,6 +30,7 @@ import { createIdentityStore, createPendingSignInStore } from "../store/accounts
 import { createInvitationStore } from "../store/accounts/invitations.ts";
 import { createKeyStore } from "../store/accounts/keys.ts";
 import { createLoginStore } from "../store/accounts/logins.ts";
+import { createPasskeyChallengeStore, createPasskeyStore } from "../store/accounts/passkeys.ts";
 import { createProfileStore } from "../store/accounts/profiles.ts";
 import { createPasswordResetStore } from "../store/accounts/resets.ts";
 import { createScimGroupStore } from "../store/accounts/scim-groups.ts";
@@ -52,6 +54,7 @@ export interface People {
   readonly teams: Teams;
   readonly users: Users;
   readonly logins: Logins;
+  readonly passkeys: Passkeys;
   readonly signIns: SignIns;
   readonly tokens: IdentityTokens;
   readonly scim: Scim;
@@ -99,6 +102,7 @@ export async function openPeople(whole: Db, context: PeopleContext): Promise<Peo
   const keys = createKeys({ store: keyStore, directory, log });
   keys.start();
   const teams = createTeams({ store: teamStore, directory });
+  const users = createUsers({ store: userStore, passwords, signIns, directory });
   const { identityProviders: providers } = settings;
   const issuers = providers.map((provider) => ({ provider, issuer: createIssuer(provider) }));
   return {
@@ -112,7 +116,12 @@ export async function openPeople(whole: Db, context: PeopleContext): Promise<Peo
     teams,
     wrongKeys: sharedWrongKeys("wrong-key", () => live().limits.wrongKeysPerMinute, worker),
     wrongTokens: sharedWrongKeys("wrong-token", () => WRONG_TOKENS_PER_MINUTE, worker),
-    users: createUsers({ store: userStore, passwords, signIns, directory }),
+    users,
+    passkeys: createPasskeys({
+      ...{ users, limiter: signIns, log },
+      store: createPasskeyStore(db),
+      challenges: createPasskeyChallengeStore(db),
+    }),
     signIns: createSignIns({
       ...{ issuers, users: userStore, accounts: accountStore, teams, limiter: signIns, log, now: Date.now },
       store: createIdentityStore(db),

@@ -195,6 +195,10 @@ export const LOG_EVENTS = {
     level: "warn",
     meaning: "Somebody came back from an identity provider and could not sign in. `code` says why.",
   },
+  "passkey.refused": {
+    level: "warn",
+    meaning: "Somebody could not sign in with a passkey. `reason` says why, and `passkey` which one, if it is known.",
+  },
   "identity.groups_overage": {
     level: "warn",
     meaning: "The identity provider left groups out because there are too many. Roles stay as they are. Use app roles.",

@@ -25,6 +25,9 @@ export const tokenHasNoPassword = "The admin token has no password. Sign in.";
 // api/sign-in.ts
 export const ownIdentitiesOnly = "Only a user who signed in has identities. Sign in.";
 
+// api/people/passkeys.ts
+export const ownPasskeysOnly = "Only a user who signed in has passkeys. Sign in.";
+
 // api/configuration/entries.ts
 export const modelExists = (id: string) => `Model '${id}' already exists. Use another id.`;
 export const entryExists = (noun: string, id: string) => `There is already a ${noun} '${id}'. Change it with PATCH.`;

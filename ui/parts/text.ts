@@ -170,3 +170,9 @@ export const SIGN_IN_PROBLEMS: Readonly<Record<string, string>> = {
   sign_in_expired: "This sign-in has expired or was used already. Begin again.",
   sign_in_refused: "The identity provider refused the sign-in, or you cancelled it.",
 };
+
+// people/passkeys.ts
+export const switchyard = "Switchyard";
+export const passkeyKnown = "This device already has a passkey for you.";
+export const passkeyElsewhere = (host: string) => `Passkeys work at ${host}. Open the dashboard there.`;
+export const passkeyCancelled = "No passkey was used. Try again, or sign in with your password.";

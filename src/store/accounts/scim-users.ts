@@ -18,6 +18,7 @@ import { newConditions } from "../requests/conditions.ts";
 import { BUMP_REVISION } from "./revision.ts";
 import {
   deleteUser,
+  END_PASSKEYS,
   END_RESETS,
   INSERT_USER,
   isLastWayBack,
@@ -106,6 +107,7 @@ async function deactivate(tx: Queryable, found: ScimUser, atMs: number): Promise
   await tx.query("UPDATE users SET deactivated_at = $2 WHERE id = $1", [id, atMs]);
   await tx.query("DELETE FROM sessions WHERE user_id = $1", [id]);
   await tx.query(END_RESETS, [id]);
+  await tx.query(END_PASSKEYS, [id]);
   await tx.query(END_KEYS, [id, atMs]);
   await keepNames(tx, found);
   await tx.query(BUMP_REVISION.sql);

@@ -20,6 +20,7 @@ import type { GatewaySettings } from "../../types.ts";
 import { Access, ROLE_NAMES } from "./access.tsx";
 import { Configuration } from "./configuration.tsx";
 import { LinkedIdentities } from "./identities.tsx";
+import { OwnPasskeys } from "./passkeys.tsx";
 import * as TEXT from "./text.ts";
 
 /** Processes take over each other's changes as often. */
@@ -88,6 +89,7 @@ function Own() {
         </p>
         <PasswordForm />
       </Section>
+      <OwnPasskeys />
       <LinkedIdentities />
       {!isOperator() && <p class="notice">{TEXT.adminsOnly}</p>}
     </>
