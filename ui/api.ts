@@ -43,7 +43,7 @@ export function hearTabs(): () => void {
   const channel = new BroadcastChannel("switchyard");
   channel.onmessage = refresh;
   tabs = channel;
-  // Whoever signs in again on this page writes before the dashboard listens anew.
+  // A user who signs in again on this page writes before the dashboard listens to tabs.
   return () => {
     tabs = null;
     channel.close();
