@@ -4,6 +4,7 @@ import { type Accounts, createAccounts } from "../accounts/accounts.ts";
 import { type Budgets, createBudgets } from "../accounts/budgets/budgets.ts";
 import { createDirectory } from "../accounts/directory.ts";
 import { createIssuer } from "../accounts/identity/issuer.ts";
+import { memberOf } from "../accounts/identity/people.ts";
 import { createScim, type Scim } from "../accounts/identity/scim.ts";
 import { createScimTokens, type ScimTokens } from "../accounts/identity/scim-tokens.ts";
 import { createSignIns, type SignIns } from "../accounts/identity/sign-ins.ts";
@@ -102,6 +103,7 @@ export async function openPeople(whole: Db, context: PeopleContext): Promise<Peo
   const keys = createKeys({ store: keyStore, directory, log });
   keys.start();
   const teams = createTeams({ store: teamStore, directory });
+  const identities = createIdentityStore(db);
   const users = createUsers({ store: userStore, passwords, signIns, directory });
   const { identityProviders: providers } = settings;
   const issuers = providers.map((provider) => ({ provider, issuer: createIssuer(provider) }));
@@ -124,11 +126,14 @@ export async function openPeople(whole: Db, context: PeopleContext): Promise<Peo
     }),
     signIns: createSignIns({
       ...{ issuers, users: userStore, accounts: accountStore, teams, limiter: signIns, log, now: Date.now },
-      store: createIdentityStore(db),
+      store: identities,
       keysRevoked: directory.changed,
       pending: createPendingSignInStore(db),
     }),
-    tokens: createTokens({ issuers, keys, accounts: accountStore, teams, hasEnded: directory.hasEnded }),
+    tokens: createTokens({
+      ...{ issuers, keys, accounts: accountStore, teams, hasEnded: directory.hasEnded },
+      memberOf: (holder, accountId) => memberOf(holder, accountId, { store: identities, users: userStore }),
+    }),
     scim: createScim({ users: scimUsers, groups: createScimGroupStore(db), providers, directory }),
     scimTokens: createScimTokens({ store: createScimTokenStore(db) }),
     logins: createLogins({ store: createLoginStore(db) }),

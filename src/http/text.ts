@@ -70,6 +70,7 @@ export const invalidDimensions = "'by' takes one or two different dimensions. On
 export const invalidTop = (most: number) => `'top' must be a whole number from 1 to ${most}.`;
 
 // api/keys.ts
+export const keyOfToken = "This key stands for your tokens of the identity provider. Ask your admin to revoke it.";
 export const invalidSearch = (most: number) => `'q' must be at most ${most} characters, without control characters.`;
 export const invalidIdOrNone = (param: string) => `'${param}' must be an id, or none.`;
 export const invalidAmount = (param: string) => `'${param}' must be an amount in USD as text, such as "25" or "0.50".`;

@@ -20,6 +20,7 @@ import {
   deleteUser,
   END_PASSKEYS,
   END_RESETS,
+  HAS_TEXT,
   INSERT_USER,
   isLastWayBack,
   lockLeaders,
@@ -162,7 +163,7 @@ const WRITE_PROFILE = `INSERT INTO scim_users
   external_id = $4, display_name = $5, profile_json = $6, changed_at = $7`;
 
 const END_KEYS = `UPDATE api_keys SET revoked_at = $2, ended_with_member = 1
-  WHERE member_id = $1 AND revoked_at IS NULL`;
+  WHERE member_id = $1 AND revoked_at IS NULL AND ${HAS_TEXT}`;
 
 const RESTORE_KEYS = `UPDATE api_keys SET revoked_at = NULL, ended_with_member = 0
   WHERE member_id = $1 AND ended_with_member = 1`;

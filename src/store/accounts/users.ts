@@ -160,9 +160,12 @@ export function toTeamIds(row: SqlRow): readonly string[] {
   return JSON.parse(String(row.teams_json ?? "[]")) as readonly string[];
 }
 
+/** A key that stands for tokens of an identity provider would stay revoked for somebody who comes back. */
+export const HAS_TEXT = "prefix LIKE 'sk-service-%'";
+
 /** Keys in other accounts than the given one. */
 const REVOKE_KEYS = `UPDATE api_keys SET revoked_at = COALESCE(revoked_at, $2), ended_with_member = 0
-  WHERE member_id = $1 AND account_id <> $3`;
+  WHERE member_id = $1 AND account_id <> $3 AND ${HAS_TEXT}`;
 
 interface PeoplePage {
   readonly page: Page;
