@@ -14,7 +14,7 @@ import { createKeys, type Keys } from "../accounts/keys.ts";
 import type { SignInLimiter } from "../accounts/limits/sign-ins.ts";
 import { createWrongKeys, type WrongKeys } from "../accounts/limits/wrong-keys.ts";
 import { createLogins, type Logins } from "../accounts/logins.ts";
-import { createPasskeys, type Passkeys } from "../accounts/passkeys.ts";
+import { createPasskeys, type Passkeys, type PasskeysOptions } from "../accounts/passkeys.ts";
 import { createPasswords, type PasswordCost } from "../accounts/passwords.ts";
 import { createProfiles, type Profiles } from "../accounts/profiles.ts";
 import { createResets, type Resets } from "../accounts/resets.ts";
@@ -119,11 +119,7 @@ export async function openPeople(whole: Db, context: PeopleContext): Promise<Peo
     wrongKeys: sharedWrongKeys("wrong-key", () => live().limits.wrongKeysPerMinute, worker),
     wrongTokens: sharedWrongKeys("wrong-token", () => WRONG_TOKENS_PER_MINUTE, worker),
     users,
-    passkeys: createPasskeys({
-      ...{ users, limiter: signIns, log },
-      store: createPasskeyStore(db),
-      challenges: createPasskeyChallengeStore(db),
-    }),
+    passkeys: openPasskeys(db, { users, limiter: signIns, log }),
     signIns: createSignIns({
       ...{ issuers, users: userStore, accounts: accountStore, teams, limiter: signIns, log, now: Date.now },
       store: identities,
@@ -145,6 +141,11 @@ export async function openPeople(whole: Db, context: PeopleContext): Promise<Peo
       await keys.stop();
     },
   };
+}
+
+function openPasskeys(db: Db, services: Pick<PasskeysOptions, "users" | "limiter" | "log">): Passkeys {
+  const challenges = createPasskeyChallengeStore(db);
+  return createPasskeys({ ...services, store: createPasskeyStore(db), challenges });
 }
 
 /** Counts wrong keys of all workers in each worker. */

@@ -51,8 +51,8 @@ describe.skipIf(!hasBrowser)("budgets", () => {
       renewsAt: new Date(Date.now() + halfOfIt).toISOString(),
     });
     const { page } = await visit("/budgets", {
-      prepare: (shown) =>
-        shown.route("**/api/budgets?*", async (route) => {
+      prepare: async (shown) => {
+        await shown.route("**/api/budgets?*", async (route) => {
           const response = await route.fetch();
           const { data, next } = (await response.json()) as { data: { name: string; standing: object }[]; next: null };
           const halfway = data.map((budget) => {
@@ -60,7 +60,8 @@ describe.skipIf(!hasBrowser)("budgets", () => {
             return { ...budget, standing: { ...budget.standing, spentUsd, leftUsd: "0.2", ...times() } };
           });
           await route.fulfill({ response, json: { data: halfway, next } });
-        }),
+        });
+      },
     });
     await page.getByText("Forecast: $200.00 at the end of the period.").waitFor();
     await page

@@ -85,7 +85,7 @@ async function writeOld(db: Db, { key, cookie, invitation }: Old): Promise<void>
   const person =
     "INSERT INTO users (id, email, role, account_id, password_hash, created_at) VALUES ($1, $2, $3, $4, $5, $6)";
   const topUp = {
-    ...{ id: "topup:first", kind: "topup", accountId: "acme", sequence: 1, balanceAfter: 500_000_000n },
+    ...({ id: "topup:first", kind: "topup", accountId: "acme", sequence: 1, balanceAfter: 500_000_000n } as const),
     ...{ holdId: null, note: "first", actor: null },
     entries: [
       { book: "wallet", amount: 500_000_000n },

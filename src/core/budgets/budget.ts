@@ -56,7 +56,7 @@ export interface BudgetStore {
   countersOf(budgetId: string, page: CounterPage): Promise<readonly BudgetCounter[]>;
 }
 
-export interface CounterPage {
+interface CounterPage {
   readonly fromMs: number;
   readonly limit: number;
   /** The last counter of the page before. */
