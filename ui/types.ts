@@ -26,7 +26,6 @@ import type { OutcomesSchema } from "../src/http/api/outcomes.ts";
 import type { InvitedSchema, SessionSchema } from "../src/http/api/people/login.ts";
 import type {
   NewPasskeyOptionsSchema,
-  PasskeySchema,
   PasskeySignInOptionsSchema,
   PasskeysSchema,
 } from "../src/http/api/people/passkeys.ts";
@@ -63,7 +62,6 @@ export type IdentityProviders = Shape<typeof IdentityProvidersSchema>;
 export type Identities = Shape<typeof IdentitiesSchema>;
 /** Passkeys of the user. */
 export type Passkeys = Shape<typeof PasskeysSchema>;
-export type Passkey = Shape<typeof PasskeySchema>;
 /** Options with which the browser makes a passkey, or asks for one. */
 export type NewPasskeyOptions = Shape<typeof NewPasskeyOptionsSchema>;
 export type PasskeySignInOptions = Shape<typeof PasskeySignInOptionsSchema>;

@@ -5,6 +5,7 @@ import { randomBytes } from "node:crypto";
 import { isIP } from "node:net";
 import { GatewayError } from "../core/errors.ts";
 import type { Log } from "../core/log.ts";
+import { checkedName } from "../core/names.ts";
 import { hasPassword, type Passkey, type PasskeyChallengeStore, type PasskeyStore, type User } from "../core/people.ts";
 import { UniqueViolation } from "../core/store-errors.ts";
 import type { SignInAttempt, SignInLimit, SignInLimiter } from "./limits/sign-ins.ts";
@@ -31,39 +32,47 @@ export interface Site {
   readonly origin: string;
 }
 
-/** Options for the browser, which turns the base64url texts into bytes. */
+/** Options for `navigator.credentials.create`, in the JSON form of the standard. */
 interface NewPasskeyOptions {
   readonly challenge: string;
-  readonly host: string;
-  readonly userId: string;
-  readonly userName: string;
-  readonly algorithms: readonly number[];
+  readonly rp: { readonly id: string; readonly name: string };
+  readonly user: { readonly id: string; readonly name: string; readonly displayName: string };
+  readonly pubKeyCredParams: readonly { readonly type: string; readonly alg: number }[];
   /** Credentials that the user has here already. */
-  readonly known: readonly string[];
-  readonly timeoutMs: number;
+  readonly excludeCredentials: readonly { readonly type: string; readonly id: string }[];
+  readonly authenticatorSelection: { readonly residentKey: string; readonly userVerification: string };
+  readonly attestation: string;
+  readonly timeout: number;
 }
 
+/** Options for `navigator.credentials.get`, in the JSON form of the standard. */
 interface PasskeySignInOptions {
   readonly challenge: string;
-  readonly host: string;
-  readonly timeoutMs: number;
+  readonly rpId: string;
+  readonly userVerification: string;
+  readonly timeout: number;
 }
 
-/** A key pair that an authenticator made, in base64url but for the name. */
+/** A key pair that an authenticator made, as browsers write it: bytes are base64url. */
 interface MadePasskey {
   readonly name: string;
-  readonly credentialId: string;
-  readonly clientData: string;
-  readonly attestation: string;
+  readonly credential: {
+    readonly id: string;
+    readonly response: { readonly clientDataJSON: string; readonly attestationObject: string };
+  };
 }
 
-/** A signature of an authenticator and what it signs, in base64url. */
+/** A signature of an authenticator and what it signs, in the same form. */
 interface UsedPasskey {
-  readonly credentialId: string;
-  readonly clientData: string;
-  readonly authenticatorData: string;
-  readonly signature: string;
-  readonly userHandle: string;
+  readonly credential: {
+    readonly id: string;
+    readonly response: {
+      readonly clientDataJSON: string;
+      readonly authenticatorData: string;
+      readonly signature: string;
+      readonly userHandle: string;
+    };
+  };
   /** The network address that it comes from. */
   readonly address: string;
 }
@@ -121,10 +130,16 @@ function addingOf(context: PasskeyContext): Pick<Passkeys, "beginAdding" | "add"
       await users.confirm({ user, login }, password);
       const known = await store.ofUser(user.id);
       if (known.length >= PASSKEYS_MAX) throw tooMany();
+      const here = known.filter((passkey) => passkey.host === host);
       return {
-        ...{ challenge: await challengeFor(user.id), host, timeoutMs: CHALLENGE_MS },
-        ...{ userId: handleOf(user), userName: user.email, algorithms: ALGORITHMS },
-        known: known.filter((passkey) => passkey.host === host).map(({ credentialId }) => credentialId),
+        challenge: await challengeFor(user.id),
+        rp: { id: host, name: "Switchyard" },
+        user: { id: handleOf(user), name: user.email, displayName: user.email },
+        pubKeyCredParams: ALGORITHMS.map((alg) => ({ type: "public-key", alg })),
+        excludeCredentials: here.map(({ credentialId }) => ({ type: "public-key", id: credentialId })),
+        authenticatorSelection: { residentKey: "required", userVerification: "required" },
+        attestation: "none",
+        timeout: CHALLENGE_MS,
       };
     },
     add: async (user, made, site) => {
@@ -132,8 +147,13 @@ function addingOf(context: PasskeyContext): Pick<Passkeys, "beginAdding" | "add"
       const checked = await check.made(made, { userId: user.id, host, origin: site.origin });
       if ("problem" in checked) throw notAccepted(checked.problem);
       const passkey: Passkey = {
-        ...{ id: `passkey_${randomBytes(12).toString("hex")}`, userId: user.id, name: made.name.trim(), host },
-        ...{ credentialId: made.credentialId, ...checked, createdAtMs: now(), lastUsedAtMs: null },
+        ...{
+          id: `passkey_${randomBytes(12).toString("hex")}`,
+          userId: user.id,
+          name: checkedName("A passkey", made.name),
+          host,
+        },
+        ...{ credentialId: made.credential.id, ...checked, createdAtMs: now(), lastUsedAtMs: null },
       };
       const isInserted = await store.insert(passkey, user.passwordHash).catch((error: unknown) => {
         throw error instanceof UniqueViolation ? knownAlready() : error;
@@ -155,12 +175,12 @@ function signInOf(context: PasskeyContext): Pick<Passkeys, "beginSignIn" | "sign
     beginSignIn: async (address, site) => {
       const host = hostOf(site);
       await begin({ name: `passkeys ${networkOf(address)}`, most: BEGUN_MAX });
-      return { challenge: await challengeFor(null), host, timeoutMs: CHALLENGE_MS };
+      return { challenge: await challengeFor(null), rpId: host, userVerification: "required", timeout: CHALLENGE_MS };
     },
     signIn: async (used, site) => {
       const host = hostOf(site);
       const attempt = await begin(addressLimit(used.address));
-      const found = await store.find(used.credentialId);
+      const found = await store.find(used.credential.id);
       const checked = await check.used(used, { found, host, origin: site.origin });
       const isUsed = !("problem" in checked) && (await store.noteUse(checked.passkey.id, checked.counter, now()));
       if (isUsed) {
@@ -205,16 +225,16 @@ function createCheck(challenges: PasskeyChallengeStore, now: () => number) {
 
   return {
     async made(
-      { credentialId: id, clientData: clientDataJSON, attestation: attestationObject }: MadePasskey,
+      { credential: { id, response } }: Pick<MadePasskey, "credential">,
       { userId, host, origin }: Expected & { readonly userId: string },
     ): Promise<Pick<Passkey, "publicKey" | "counter"> | Refused> {
-      const challenge = await take(clientDataJSON, userId);
+      const challenge = await take(response.clientDataJSON, userId);
       if (typeof challenge !== "string") return challenge;
       const { verifyRegistrationResponse } = await import("@simplewebauthn/server");
       return orProblem(async () => {
-        await requireNoCertificate(attestationObject);
+        await requireNoCertificate(response.attestationObject);
         const { verified, registrationInfo } = await verifyRegistrationResponse({
-          response: { ...shapeOf(id), response: { clientDataJSON, attestationObject } },
+          response: { ...shapeOf(id), response },
           ...{ expectedChallenge: challenge, expectedOrigin: origin, expectedRPID: host },
           supportedAlgorithmIDs: ALGORITHMS,
           requireUserVerification: true,
@@ -225,20 +245,20 @@ function createCheck(challenges: PasskeyChallengeStore, now: () => number) {
       });
     },
     async used(
-      { credentialId: id, clientData: clientDataJSON, authenticatorData, signature, userHandle }: UsedPasskey,
+      { credential: { id, response } }: Pick<UsedPasskey, "credential">,
       { found, host, origin }: Expected & { readonly found: Awaited<ReturnType<PasskeyStore["find"]>> },
     ): Promise<CheckedUse | Refused> {
-      const challenge = await take(clientDataJSON, null);
+      const challenge = await take(response.clientDataJSON, null);
       if (typeof challenge !== "string") return challenge;
       if (found === null) return { problem: "the passkey is unknown" };
       const { passkey, user } = found;
-      if (userHandle !== handleOf(user)) return { problem: "it names another user" };
+      if (response.userHandle !== handleOf(user)) return { problem: "it names another user" };
       if (!hasPassword(user.passwordHash)) return { problem: "the user signs in with an identity provider alone" };
       const { verifyAuthenticationResponse } = await import("@simplewebauthn/server");
       return orProblem(async () => {
         const publicKey = new Uint8Array(Buffer.from(passkey.publicKey, "base64url"));
         const { verified, authenticationInfo } = await verifyAuthenticationResponse({
-          response: { ...shapeOf(id), response: { clientDataJSON, authenticatorData, signature, userHandle } },
+          response: { ...shapeOf(id), response },
           ...{ expectedChallenge: challenge, expectedOrigin: origin, expectedRPID: host },
           credential: { id, publicKey, counter: passkey.counter },
           requireUserVerification: true,

@@ -26,6 +26,7 @@ export const tokenHasNoPassword = "The admin token has no password. Sign in.";
 export const ownIdentitiesOnly = "Only a user who signed in has identities. Sign in.";
 
 // api/people/passkeys.ts
+export const passkeysElsewhere = (origin: string) => `Passkeys are for ${origin}. Open the dashboard there.`;
 export const ownPasskeysOnly = "Only a user who signed in has passkeys. Sign in.";
 
 // api/configuration/entries.ts

@@ -68,8 +68,8 @@ await describeStores("passkeys", ({ url }) => {
   const begin = (user: User) => passkeys.beginAdding({ user, login: loginOf(user) }, PASSWORD, SITE);
 
   async function add(user: User, lies: Lies = {}) {
-    const { passkey, body } = makePasskey(ORIGIN, await begin(user), lies);
-    const added = await passkeys.add(user, { name: " Laptop ", ...body }, SITE);
+    const { passkey, credential } = makePasskey(ORIGIN, await begin(user), lies);
+    const added = await passkeys.add(user, { name: " Laptop ", credential }, SITE);
     return { passkey, added };
   }
   async function use({ passkey }: Pick<Awaited<ReturnType<typeof add>>, "passkey">, lies: Lies = {}): Promise<User> {
@@ -147,12 +147,12 @@ await describeStores("passkeys", ({ url }) => {
     const tooLate = { ...usePasskey(ORIGIN, late, made.passkey), address: "1.2.3.4" };
     await expect(passkeys.signIn(tooLate, SITE)).rejects.toMatchObject({ kind: "unauthenticated" });
 
-    const forAda = makePasskey(ORIGIN, await begin(ada)).body;
-    await expect(passkeys.add(other, { name: "x", ...forAda }, SITE)).rejects.toThrow(/challenge/);
+    const { credential } = makePasskey(ORIGIN, await begin(ada));
+    await expect(passkeys.add(other, { name: "x", credential }, SITE)).rejects.toThrow(/challenge/);
     const forSignIn = { ...(await begin(ada)), challenge: (await passkeys.beginSignIn("1.2.3.4", SITE)).challenge };
-    const body = { name: "x", ...makePasskey(ORIGIN, forSignIn).body };
+    const body = { name: "x", credential: makePasskey(ORIGIN, forSignIn).credential };
     await expect(passkeys.add(ada, body, SITE)).rejects.toThrow(/challenge/);
-    const made2 = { ...(await begin(ada)), host: "llm.example.com" };
+    const made2 = { ...(await begin(ada)), rpId: "llm.example.com" };
     await expect(
       passkeys.signIn({ ...usePasskey(ORIGIN, made2, made.passkey), address: "1.2.3.4" }, SITE),
     ).rejects.toMatchObject({ kind: "unauthenticated" });
@@ -239,14 +239,14 @@ await describeStores("passkeys", ({ url }) => {
     const user = await newUser();
     const made = await add(user);
     await use(made);
-    const begun = makePasskey(ORIGIN, await begin(user)).body;
+    const { credential } = makePasskey(ORIGIN, await begin(user));
     const known = await createUserStore(db).byId(user.id);
     await end(user);
     expect(await passkeys.ofUser(user)).toEqual([]);
     await expect(use(made)).rejects.toMatchObject({ kind: "unauthenticated" });
     // A passkey that was being made at that moment is not added either, unless the password is still the same.
     const after = await createUserStore(db).byId(user.id);
-    const late = passkeys.add(user, { name: "late", ...begun }, SITE);
+    const late = passkeys.add(user, { name: "late", credential }, SITE);
     if (after?.passwordHash === known?.passwordHash) await late;
     else await expect(late).rejects.toMatchObject({ details: { code: "passkey_not_accepted" } });
   });

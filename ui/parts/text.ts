@@ -172,7 +172,5 @@ export const SIGN_IN_PROBLEMS: Readonly<Record<string, string>> = {
 };
 
 // people/passkeys.ts
-export const switchyard = "Switchyard";
 export const passkeyKnown = "This device already has a passkey for you.";
-export const passkeyElsewhere = (host: string) => `Passkeys work at ${host}. Open the dashboard there.`;
-export const passkeyCancelled = "No passkey was used. Try again, or sign in with your password.";
+export const passkeyCancelled = "No passkey was used.";

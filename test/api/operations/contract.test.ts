@@ -122,16 +122,19 @@ const BODIES: Readonly<Record<string, () => Promise<readonly [method: string, pa
   SetUp: async () => ["POST", "/api/setup", { token: "t", email: "a@b.example", password: PASSWORD }],
   Acceptance: async () => ["POST", "/api/invitations/accept", { token: "t", password: PASSWORD }],
   InvitationToken: async () => ["POST", "/api/invitations/read", { token: "t" }],
-  NewPasskey: async () => ["POST", "/api/session/passkeys", { name: "p", ...bytes("clientData", "attestation") }],
+  NewPasskey: async () => [
+    ...(["POST", "/api/session/passkeys"] as const),
+    { name: "p", ...credentialOf("clientDataJSON", "attestationObject") },
+  ],
   PasskeySignIn: async () => [
     ...(["POST", "/api/session/passkey"] as const),
-    bytes("clientData", "authenticatorData", "signature", "userHandle"),
+    credentialOf("clientDataJSON", "authenticatorData", "signature", "userHandle"),
   ],
   PlaygroundRequest: async () => ["POST", "/api/playground/decide", { prompt: "Hi" }],
 };
 
-function bytes(...fields: readonly string[]): object {
-  return Object.fromEntries(["credentialId", ...fields].map((field) => [field, "AAAA"]));
+function credentialOf(...fields: readonly string[]): object {
+  return { credential: { id: "AAAA", response: Object.fromEntries(fields.map((field) => [field, "AAAA"])) } };
 }
 
 /** Tried apart: these need a signed-in user, or a link that is used up. */
@@ -308,8 +311,8 @@ async function callTheRest(): Promise<void> {
 async function callPasskeys(): Promise<void> {
   const { url } = named;
   const begun = await named.call("POST", "/api/session/passkeys/options", { password: PASSWORD });
-  const { passkey, body } = makePasskey(url, (await begun.json()) as Parameters<typeof makePasskey>[1]);
-  await named.call("POST", "/api/session/passkeys", { name: "Laptop", ...body });
+  const { passkey, credential } = makePasskey(url, (await begun.json()) as Parameters<typeof makePasskey>[1]);
+  await named.call("POST", "/api/session/passkeys", { name: "Laptop", credential });
   await named.call("GET", "/api/session/passkeys");
   const asked = await named.call("POST", "/api/session/passkey/options");
   const used = usePasskey(url, (await asked.json()) as Parameters<typeof usePasskey>[1], passkey);

@@ -22,14 +22,21 @@ export interface Lies {
   readonly signature?: string;
 }
 
-interface Options {
+/** What the gateway asks for, as far as it matters here. */
+interface NewOptions {
   readonly challenge: string;
-  readonly host: string;
+  readonly rp: { readonly id: string };
+  readonly user: { readonly id: string };
+}
+
+interface UseOptions {
+  readonly challenge: string;
+  readonly rpId: string;
 }
 
 type Cbor = number | string | Buffer | Map<number | string, Cbor>;
 
-export function makePasskey(origin: string, options: Options & { readonly userId: string }, lies: Lies = {}) {
+export function makePasskey(origin: string, options: NewOptions, lies: Lies = {}) {
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const { x = "", y = "" } = publicKey.export({ format: "jwk" });
   const id = randomBytes(16);
@@ -38,7 +45,7 @@ export function makePasskey(origin: string, options: Options & { readonly userId
     ...([[-2, Buffer.from(x, "base64url")] as const, [-3, Buffer.from(y, "base64url")] as const] as const),
   ]);
   const credential = Buffer.concat([Buffer.alloc(16), Buffer.from([0, id.length]), id, encode(key)]);
-  const authData = Buffer.concat([authenticatorData(options, { counter: 0, ...lies }, 0x40), credential]);
+  const authData = Buffer.concat([authenticatorData(options.rp.id, { counter: 0, ...lies }, 0x40), credential]);
   const statement = lies.statement ?? "none";
   const attestation = new Map<string, Cbor>([
     ["fmt", statement === "none" ? "none" : "packed"],
@@ -48,32 +55,35 @@ export function makePasskey(origin: string, options: Options & { readonly userId
   const passkey: SoftPasskey = {
     credentialId: id.toString("base64url"),
     privateKey,
-    userHandle: options.userId,
+    userHandle: options.user.id,
     counter: lies.counter ?? 0,
   };
-  const body = {
-    credentialId: passkey.credentialId,
-    clientData: clientData(origin, options, { type: "webauthn.create", ...lies }),
-    attestation: encode(attestation).toString("base64url"),
+  const response = {
+    clientDataJSON: clientData(origin, options, { type: "webauthn.create", ...lies }),
+    attestationObject: encode(attestation).toString("base64url"),
   };
-  return { passkey, body };
+  return { passkey, credential: { id: passkey.credentialId, response } };
 }
 
-export function usePasskey(origin: string, options: Options, passkey: SoftPasskey, lies: Lies = {}) {
-  const data = authenticatorData(options, { counter: passkey.counter, ...lies }, 0);
+export function usePasskey(origin: string, options: UseOptions, passkey: SoftPasskey, lies: Lies = {}) {
+  const data = authenticatorData(options.rpId, { counter: passkey.counter, ...lies }, 0);
   const client = clientData(origin, options, { type: "webauthn.get", ...lies });
   const hashed = createHash("sha256").update(Buffer.from(client, "base64url")).digest();
-  return {
-    credentialId: passkey.credentialId,
-    clientData: client,
+  const signed = sign("sha256", Buffer.concat([data, hashed]), passkey.privateKey).toString("base64url");
+  const response = {
+    clientDataJSON: client,
     authenticatorData: data.toString("base64url"),
-    signature:
-      lies.signature ?? sign("sha256", Buffer.concat([data, hashed]), passkey.privateKey).toString("base64url"),
+    signature: lies.signature ?? signed,
     userHandle: lies.userHandle ?? passkey.userHandle,
   };
+  return { credential: { id: passkey.credentialId, response } };
 }
 
-function clientData(origin: string, { challenge }: Options, { type, crossOrigin = false, ...lies }: Lies): string {
+function clientData(
+  origin: string,
+  { challenge }: Pick<UseOptions, "challenge">,
+  { type, crossOrigin = false, ...lies }: Lies,
+): string {
   return Buffer.from(JSON.stringify({ type, challenge, origin: lies.origin ?? origin, crossOrigin })).toString(
     "base64url",
   );
@@ -82,7 +92,7 @@ function clientData(origin: string, { challenge }: Options, { type, crossOrigin 
 const IS_PRESENT = 0x01;
 const IS_VERIFIED = 0x04;
 
-function authenticatorData({ host }: Options, lies: Lies & { readonly counter: number }, flags: number): Buffer {
+function authenticatorData(host: string, lies: Lies & { readonly counter: number }, flags: number): Buffer {
   const counter = Buffer.alloc(4);
   counter.writeUInt32BE(lies.counter);
   const verified = lies.isVerified === false ? 0 : IS_VERIFIED;

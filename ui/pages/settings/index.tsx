@@ -12,6 +12,7 @@ import { Facts } from "../../kit/table.tsx";
 import { Tabs } from "../../kit/tabs.tsx";
 import { useTask } from "../../kit/task.tsx";
 import { showToast } from "../../kit/toast.tsx";
+import { canUsePasskeys } from "../../parts/people/passkeys.ts";
 import { baselineNamed } from "../../parts/text.ts";
 import { place, setQuery } from "../../router.ts";
 import { isOperator, may, session, signOut } from "../../session.ts";
@@ -89,7 +90,7 @@ function Own() {
         </p>
         <PasswordForm />
       </Section>
-      <OwnPasskeys />
+      {canUsePasskeys() && <OwnPasskeys />}
       <LinkedIdentities />
       {!isOperator() && <p class="notice">{TEXT.adminsOnly}</p>}
     </>

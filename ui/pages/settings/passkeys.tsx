@@ -6,40 +6,33 @@ import { ago } from "../../format.ts";
 import { Button } from "../../kit/button.tsx";
 import { TextField } from "../../kit/field.tsx";
 import { Section } from "../../kit/page.tsx";
-import { Shown } from "../../kit/states.tsx";
 import { useTask } from "../../kit/task.tsx";
-import { showToast } from "../../kit/toast.tsx";
-import { addPasskey, canUsePasskeys } from "../../parts/people/passkeys.ts";
+import { addPasskey } from "../../parts/people/passkeys.ts";
 import type { Passkeys } from "../../types.ts";
 import * as TEXT from "./text.ts";
 
 export function OwnPasskeys() {
-  const passkeys = useLoad<Passkeys>("/api/session/passkeys");
+  const passkeys = useLoad<Passkeys>("/api/session/passkeys").data?.data ?? [];
   const { problem, run } = useTask();
   return (
     <Section title={TEXT.passkeys}>
-      <Shown load={passkeys} rows={1}>
-        {({ data }) => (
-          <ul class="plain-list people">
-            {data.map(({ id, name, host, lastUsedAt }) => (
-              <li key={id} class="row">
-                <span class="grow cut">
-                  {name}{" "}
-                  <span class="faint">{TEXT.passkeyUsed(host, lastUsedAt === null ? null : ago(lastUsedAt))}</span>
-                </span>
-                <Button
-                  label={TEXT.removePasskey(name)}
-                  onClick={() => void run(call("DELETE", `/api/session/passkeys/${id}`))}
-                >
-                  {TEXT.remove}
-                </Button>
-              </li>
-            ))}
-          </ul>
-        )}
-      </Shown>
+      <ul class="plain-list people">
+        {passkeys.map(({ id, name, host, lastUsedAt }) => (
+          <li key={id} class="row">
+            <span class="grow cut">
+              {name} <span class="faint">{TEXT.passkeyUsed(host, ago(lastUsedAt))}</span>
+            </span>
+            <Button
+              label={TEXT.removePasskey(name)}
+              onClick={() => void run(call("DELETE", `/api/session/passkeys/${id}`))}
+            >
+              {TEXT.remove}
+            </Button>
+          </li>
+        ))}
+      </ul>
       {problem}
-      {canUsePasskeys() ? <PasskeyForm /> : <p class="faint">{TEXT.passkeysNeedName}</p>}
+      <PasskeyForm />
     </Section>
   );
 }
@@ -48,11 +41,10 @@ export function OwnPasskeys() {
 function PasskeyForm() {
   const [name, setName] = useState("");
   const [password, setPassword] = useState("");
-  const { problem, isBusy, run } = useTask();
+  const { problem, run } = useTask();
   const submit = (event: Event): void => {
     event.preventDefault();
-    void run(addPasskey(name.trim(), password), (added) => {
-      showToast(TEXT.passkeyAdded(added.name));
+    void run(addPasskey(name, password), () => {
       setName("");
       setPassword("");
     });
@@ -62,21 +54,18 @@ function PasskeyForm() {
       <summary>{TEXT.addPasskey}</summary>
       <form onSubmit={submit}>
         <div class="pair">
-          <TextField label={TEXT.passkeyName} value={name} onInput={setName} maxLength={100} isRequired />
+          <TextField label={TEXT.name} value={name} onInput={setName} isRequired />
           <TextField
             label={TEXT.currentPassword}
             type="password"
             value={password}
             onInput={setPassword}
             autocomplete="current-password"
-            hint={TEXT.passkeyHint}
             isRequired
           />
         </div>
         {problem}
-        <Button type="submit" isBusy={isBusy}>
-          {TEXT.addPasskey}
-        </Button>
+        <Button type="submit">{TEXT.addPasskey}</Button>
       </form>
     </details>
   );

@@ -116,12 +116,6 @@ export const link = (name: string) => `Link ${name}`;
 
 // passkeys.tsx
 export const passkeys = "Passkeys";
-export const passkeyUsed = (host: string, when: string | null) =>
-  when === null ? `for ${host}, not used yet` : `for ${host}, last used ${when}`;
+export const passkeyUsed = (host: string, when: string) => `for ${host}, used ${when}`;
 export const removePasskey = (name: string) => `Remove passkey ${name}`;
 export const addPasskey = "Add passkey";
-export const passkeyAdded = (name: string) => `Passkey “${name}” added.`;
-export const passkeyName = "Name of the passkey";
-export const passkeyHint = "Confirms that it's you. Your password keeps working.";
-export const passkeysNeedName =
-  "To add a passkey, open the dashboard by its host name over HTTPS, or as localhost on this machine.";

@@ -60,17 +60,11 @@ function SingleSignOn() {
 
 /** The browser lists the passkeys that it has for this site, so nobody types an address. */
 function PasskeyButton() {
-  const { problem, isBusy, run } = useTask();
-  const signInHere = async (): Promise<void> => {
-    await signInWithPasskey();
-    await loadSession();
-  };
+  const { problem, run } = useTask();
   return (
     <>
       <p>
-        <Button isBusy={isBusy} onClick={() => void run(signInHere())}>
-          {TEXT.signInWithPasskey}
-        </Button>
+        <Button onClick={() => void run(signInWithPasskey().then(loadSession))}>{TEXT.signInWithPasskey}</Button>
       </p>
       {problem}
     </>

@@ -14,7 +14,7 @@ import { idOf, isoTime, missing } from "../exchange.ts";
 import { type ApiCall, type ApiRoute, del, get, post } from "../route.ts";
 import { openLogin } from "./login.ts";
 
-export const PasskeySchema = named("Passkey", {
+const PasskeySchema = named("Passkey", {
   id: AnyText,
   name: AnyText,
   // The host name of the dashboard that the passkey is for.
@@ -23,22 +23,23 @@ export const PasskeySchema = named("Passkey", {
   lastUsedAt: nullable(Time),
 });
 export const PasskeysSchema = named("Passkeys", { data: Type.Array(PasskeySchema) });
-/** Options for the browser's `navigator.credentials`. Challenge and ids are base64url of bytes. */
+/** Options for `navigator.credentials.create` and `get`, as browsers read them with `parseCreationOptionsFromJSON`. */
 export const NewPasskeyOptionsSchema = named("NewPasskeyOptions", {
   challenge: AnyText,
-  host: AnyText,
-  userId: AnyText,
-  userName: AnyText,
-  // COSE numbers of signature algorithms.
-  algorithms: Type.Array(Integer),
+  rp: Type.Object({ id: AnyText, name: AnyText }),
+  user: Type.Object({ id: AnyText, name: AnyText, displayName: AnyText }),
+  pubKeyCredParams: Type.Array(Type.Object({ type: AnyText, alg: Integer })),
   // Credentials that the user has here already.
-  known: Type.Array(AnyText),
-  timeoutMs: Integer,
+  excludeCredentials: Type.Array(Type.Object({ type: AnyText, id: AnyText })),
+  authenticatorSelection: Type.Object({ residentKey: AnyText, userVerification: AnyText }),
+  attestation: AnyText,
+  timeout: Integer,
 });
 export const PasskeySignInOptionsSchema = named("PasskeySignInOptions", {
   challenge: AnyText,
-  host: AnyText,
-  timeoutMs: Integer,
+  rpId: AnyText,
+  userVerification: AnyText,
+  timeout: Integer,
 });
 
 const BASE64URL = "^[A-Za-z0-9_-]*$";
@@ -46,18 +47,19 @@ const BASE64URL = "^[A-Za-z0-9_-]*$";
 const Bytes = Type.String({ minLength: 1, maxLength: 16_384, pattern: BASE64URL });
 const CredentialId = Type.String({ minLength: 1, maxLength: 1_400, pattern: BASE64URL });
 const NewPasskeyWishSchema = strict("NewPasskeyWish", { password: Type.String({ maxLength: 4_096 }) });
+/** A credential as browsers write it. What else they send is not read. */
 const NewPasskeySchema = strict("NewPasskey", {
   name: plainText(100, { minLength: 1 }),
-  credentialId: CredentialId,
-  clientData: Bytes,
-  attestation: Bytes,
+  credential: Type.Object({
+    id: CredentialId,
+    response: Type.Object({ clientDataJSON: Bytes, attestationObject: Bytes }),
+  }),
 });
 const PasskeySignInSchema = strict("PasskeySignIn", {
-  credentialId: CredentialId,
-  clientData: Bytes,
-  authenticatorData: Bytes,
-  signature: Bytes,
-  userHandle: Bytes,
+  credential: Type.Object({
+    id: CredentialId,
+    response: Type.Object({ clientDataJSON: Bytes, authenticatorData: Bytes, signature: Bytes, userHandle: Bytes }),
+  }),
 });
 
 /** Examples of the contract. */
@@ -86,7 +88,10 @@ export const PASSKEY_ROUTES: readonly ApiRoute[] = [
     summary: "Add the passkey that the browser made",
     access: "ownLogin",
     body: NewPasskeySchema,
-    example: { name: "Laptop", credentialId: BYTES, clientData: BYTES, attestation: BYTES },
+    example: {
+      name: "Laptop",
+      credential: { id: BYTES, response: { clientDataJSON: BYTES, attestationObject: BYTES } },
+    },
     status: 201,
     response: PasskeySchema,
     errors: [409],
@@ -117,7 +122,10 @@ export const PASSKEY_ROUTES: readonly ApiRoute[] = [
     isAudited: true,
     body: PasskeySignInSchema,
     example: {
-      ...{ credentialId: BYTES, clientData: BYTES, authenticatorData: BYTES, signature: BYTES, userHandle: BYTES },
+      credential: {
+        id: BYTES,
+        response: { clientDataJSON: BYTES, authenticatorData: BYTES, signature: BYTES, userHandle: BYTES },
+      },
     },
     errors: [401, 403, 429],
     async handle(call, edge) {
@@ -127,8 +135,12 @@ export const PASSKEY_ROUTES: readonly ApiRoute[] = [
   }),
 ];
 
+/** A browser at another address than the public one would refuse, without a reason that helps. */
 function siteOf({ request }: Pick<ApiCall, "request">, { settings }: OperatorContext): Site {
-  return { origin: new URL(publicOrigin(request, settings.server)).origin };
+  const { origin } = new URL(publicOrigin(request, settings.server));
+  const { origin: given = origin } = request.headers;
+  if (given === origin) return { origin };
+  throw new GatewayError("badRequest", TEXT.passkeysElsewhere(origin), { code: "passkeys_elsewhere" });
 }
 
 function signedInUser({ request: { identity } }: Pick<ApiCall, "request">): SignedIn {
