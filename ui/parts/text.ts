@@ -172,5 +172,5 @@ export const SIGN_IN_PROBLEMS: Readonly<Record<string, string>> = {
 };
 
 // people/passkeys.ts
-export const passkeyKnown = "This device already has a passkey for you.";
+export const passkeyKnown = "This device has one already.";
 export const passkeyCancelled = "No passkey was used.";
