@@ -367,7 +367,7 @@ function edgeOf(parts: AppParts, { books, visitor = null, feedMsMax }: StartOpti
     openCalls,
     loopName: parts.loopName,
     semaphores: openSemaphores(() => parts.live().limits, parts.worker),
-    ...{ pressure, letsGo: parts.loads.letsGo },
+    ...{ pressure, letsGo: parts.loads.letsGo, watchBodies: parts.loads.watchBodies },
     ...{ isDraining: drain.isDraining, isClosing: drain.isClosing, readiness: drain.readiness },
     ...{ traces, metrics },
     log,

@@ -16,6 +16,8 @@ import { createStateUpkeep } from "../gateway/state/upkeep.ts";
 import { createBatchStore } from "../store/batches/batches.ts";
 import { createFileStore } from "../store/batches/files.ts";
 import { createBatchQueue } from "../store/batches/queue.ts";
+import { createCacheStore } from "../store/responses/caches.ts";
+import { createCompletionStore, createMark } from "../store/responses/completions.ts";
 import { createSealedContent } from "../store/responses/content.ts";
 import { createConversationStore } from "../store/responses/conversations.ts";
 import { createResponseStore } from "../store/responses/responses.ts";
@@ -59,8 +61,14 @@ export async function openState(
     onUnreadable: (row) => log.error({ event: "responses.unreadable", ...row }, "stored content cannot be opened"),
     onSealed: upkeep.noteStored,
   });
+  const caches = createCacheStore(contents, sealed, now);
   const retention = createRetention({
-    ...{ subject: "responses", store, now, log },
+    ...{ subject: "responses", now, log },
+    // A kept prompt has its own end.
+    store: {
+      deleteBefore: async (atMs, limit) =>
+        (await store.deleteBefore(atMs, limit)) + (await caches.deleteExpired(limit)),
+    },
     days: () => live().responses.responsesRetentionDays,
   });
   await upkeep.start();
@@ -70,8 +78,11 @@ export async function openState(
       form,
       responses: createResponseStore(contents, sealed, owner),
       conversations: createConversationStore(contents, sealed),
+      completions: createCompletionStore(contents, sealed, createMark(secret)),
       compactions: createSealer(secret, "compactions"),
+      caches,
       runs,
+      retentionDays: () => live().responses.responsesRetentionDays,
       conversationBytes: () => live().responses.conversationBytes,
       takeBytes: (keyId, bytes) => storedBytes(keyId, bytes, live().limits.storedBytesPerMinute),
       log,

@@ -4,6 +4,7 @@
 
 import { once } from "node:events";
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from "node:http";
+import module from "node:module";
 import { type AddressInfo, Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { Registry as MetricRegistry } from "prom-client";
@@ -51,9 +52,15 @@ export async function warmUp(edge: Edge): Promise<void> {
     const { asked, answered } = await runOn(edge);
     const durationMs = Math.round(performance.now() - beganAtMs);
     log.debug({ event: "warm_up.finished", asked, answered, durationMs }, "warmed up");
+    keepCompiledCode();
   } catch (err) {
     log.warn({ event: "warm_up.failed", err }, "the warm-up failed; the first requests take longer");
   }
+}
+
+/** Writes what was compiled where Node has a cache, so that the next start and the next worker find it. */
+function keepCompiledCode(): void {
+  (module as { readonly flushCompileCache?: () => void }).flushCompileCache?.();
 }
 
 async function runOn(edge: Edge): Promise<WarmUp> {

@@ -3,7 +3,7 @@
 import { relative } from "node:path";
 import { performance } from "node:perf_hooks";
 import { fileURLToPath } from "node:url";
-import { type App, start } from "../app/app.ts";
+import type { App } from "../app/app.ts";
 import type { StopOptions } from "../app/drain.ts";
 import { StartFailed, startPrimary } from "../app/primary.ts";
 import { SANDBOX_ID } from "../catalog/build.ts";
@@ -133,6 +133,8 @@ async function startOrExplain(
 ): Promise<Started | string> {
   try {
     const madeKey = await prepare(settings);
+    // Loaded here only: a primary process would hold the code of a gateway that it does not run.
+    const { start } = await import("../app/app.ts");
     return { app: await start(settings, log, { logOutput: log, visitor, isWarmedUp: true }), madeKey };
   } catch (error) {
     return explainStart(error as NodeJS.ErrnoException, settings);

@@ -49,6 +49,8 @@ export interface Edge extends PublicContext, OperatorContext, LifecycleContext {
   readonly pressure: Pressure;
   /** Returns true for a response that should be the last one on its connection. */
   readonly letsGo: () => boolean;
+  /** Is told how to read the used part of the memory for bodies, from 0 to 1. */
+  readonly watchBodies: (usedPart: () => number) => void;
 }
 
 /** For making calls, by /v1 and by the playground. */

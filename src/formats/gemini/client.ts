@@ -1,6 +1,7 @@
 // The client's end of Gemini's format.
 
 import type { ClientFormat } from "../format.ts";
+import { CACHED_FORM } from "./cached.ts";
 import { writeGeminiModel, writeGeminiModels } from "./model-list.ts";
 import { GEMINI_PATHS } from "./paths.ts";
 import { readCountRequest, readGeminiRequest, withPrompt, writeCount } from "./read/request.ts";
@@ -30,5 +31,6 @@ export const geminiClient: ClientFormat = {
   writeError: writeGeminiError,
   models: { list: writeGeminiModels, one: writeGeminiModel },
   counting: { readRequest: readCountRequest, writeCount },
+  cached: CACHED_FORM,
   withPrompt,
 };

@@ -11,8 +11,9 @@ import type { Answer } from "../../gateway/answer.ts";
 import type { Call, CallState } from "../../gateway/call.ts";
 import { complete as completeCall } from "../../gateway/complete.ts";
 import { completeOnce } from "../../gateway/idempotent.ts";
+import { withCached } from "../../gateway/state/cached.ts";
 import type { CallContext } from "../context.ts";
-import { parsedBodyOf } from "../exchange/body.ts";
+import { chargeAdded, parsedBodyOf } from "../exchange/body.ts";
 import { whenOver } from "../exchange/disconnect.ts";
 import { cutWhenUnread, sendStream } from "../exchange/stream.ts";
 import { callerOf } from "./key-admission.ts";
@@ -39,11 +40,21 @@ export async function answerIn(
   edge: CallContext,
 ): Promise<void> {
   const { upload } = request;
-  const { source, body } = upload === null ? await parsedBodyOf(request, format) : formOf(upload);
+  const { source, body } = upload === null ? await wholeBodyOf(request, format, edge) : formOf(upload);
   const target = targetOf(request, isStream);
   const head = { headers: request.headers as ClientHeaders, target, upload: upload ?? undefined };
   const clientRequest = format.readRequest(source, body, head);
   return answerRequest({ format, clientRequest, request, reply }, edge);
+}
+
+/** The body with what its client keeps here for it. */
+async function wholeBodyOf(request: FastifyRequest, format: CallFormat, { state }: CallContext): Promise<ParsedBody> {
+  const sent = await parsedBodyOf(request, format);
+  const form = format.endpoint === undefined ? format.cached : undefined;
+  if (form === undefined) return sent;
+  const whole = await withCached(sent, { form, accountId: callerOf(request).key.accountId }, state);
+  if (whole !== sent) chargeAdded(request, whole.source, sent.source);
+  return whole;
 }
 
 /** The fields of a form in the place of a JSON body. */
