@@ -148,6 +148,7 @@ const FOLDERS = {
   "ui/pages/teams": "Teams.",
   "ui/parts": "Shared parts.",
   "ui/parts/configuration": "Options and history.",
+  "ui/parts/connect": "Connects providers.",
   "ui/parts/people": "Teams and members.",
   "ui/public": "Static files.",
   "ui/styles": "Style sheets.",

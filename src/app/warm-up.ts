@@ -105,7 +105,7 @@ const KEY = "sk-service-warm-up";
 /** One request for each path of chat, and one for its stream where the body asks for it. */
 function cannedRequests({ formats }: Edge): readonly string[] {
   return formats.routes
-    .filter(({ format }) => format.endpoint === undefined)
+    .filter(({ format, isAlias }) => format.endpoint === undefined && isAlias !== true)
     .flatMap(({ path, format, example, isStream }) => {
       const stored = format.endpoint === undefined && format.stored !== undefined ? { store: false } : {};
       const streams = path.includes("{model}") || isStream === true ? [{}] : [{}, { stream: true }];

@@ -43,6 +43,7 @@ async function serveDemo(flags: Flags, terminal: Terminal): Promise<number> {
   const { config, isTemporary, clear } = demoStore(flags);
   try {
     return await serveFrom(config, {
+      startPage: DEMO_PAGE,
       notes: demoNotes(isTemporary),
       visitor: VISITOR,
       settingsOf: demoSettings,
@@ -53,8 +54,13 @@ async function serveDemo(flags: Flags, terminal: Terminal): Promise<number> {
   }
 }
 
+/** A month of the demo costs dollars; a day of it costs cents. */
+const DEMO_PAGE = "/?range=30d";
+
 /** Differences of a demo server. */
 interface ServeVariant {
+  /** Path and range at which the first screen opens the dashboard. */
+  readonly startPage: string;
   readonly notes: readonly string[];
   /** The e-mail of the user that visitors of the dashboard are signed in as. */
   readonly visitor: string | null;
@@ -64,6 +70,7 @@ interface ServeVariant {
 }
 
 const AS_CONFIGURED: ServeVariant = {
+  startPage: "",
   notes: [],
   visitor: null,
   settingsOf: (settings) => settings,
@@ -96,7 +103,10 @@ async function serveFrom(config: Flags, variant: ServeVariant = AS_CONFIGURED): 
   const found = settings.server.isLocalDiscovered && variant === AS_CONFIGURED ? await foundLines(settings, app) : [];
   const shown = { ...app, firstKey: app.firstKey ?? madeKey, isFirstStart: app.firstKey !== null };
   const readyMs = performance.now() - startedAtMs;
-  const screen = banner({ app: shown, settings, crew, readyMs, notes: [...variant.notes, ...found] });
+  const screen = banner({
+    ...{ app: shown, settings, crew, readyMs },
+    ...{ startPage: variant.startPage, notes: [...variant.notes, ...found] },
+  });
   // Nobody needs it once the gateway stops, but a new key is shown here and nowhere else.
   if (!isStopping || shown.firstKey !== null) log.print(screen);
   for (const { place, message } of loaded.warnings) log.warn({ event: "config.warning", place }, message);
@@ -206,12 +216,13 @@ interface BannerInput {
   readonly settings: Settings;
   readonly crew: Crew;
   readonly readyMs: number;
+  readonly startPage: string;
   /** Lines under the providers. */
   readonly notes?: readonly string[];
 }
 
 /** The first screen: where it is, what it uses, the first key, and one command that works as pasted. */
-function banner({ app, settings, crew, readyMs, notes = [] }: BannerInput): string {
+function banner({ app, settings, crew, readyMs, startPage, notes = [] }: BannerInput): string {
   const store = storeName(settings.database);
   const { least, most } = crew;
   const workers = most === 1 ? "" : `   workers ${least === most ? most : `${least} to ${most}`}`;
@@ -223,7 +234,7 @@ function banner({ app, settings, crew, readyMs, notes = [] }: BannerInput): stri
     `  Base URL    ${app.publicUrl}/v1`,
     ...(app.publicUrl === app.url ? [] : [`  Listening   ${app.url}`]),
     app.setupLink === null
-      ? `  Dashboard   ${app.publicUrl}`
+      ? `  Dashboard   ${app.publicUrl}${startPage}`
       : `  Dashboard   ${app.setupLink}   (one-time link: choose your password)`,
     `  Providers   ${providersLine(app)}`,
     ...notes,

@@ -131,7 +131,8 @@ function withRouting(
 function nameModel({ format, request, caller }: Call, { catalog, health }: Services): Decision {
   const { chat, controls, batch } = request;
   const constraints = constraintsOf(caller, catalog);
-  const { model, hostOrder } = controls;
+  const { model, hostOrder, providersFirst, isOneHost } = controls;
+  const hostWishes = { ...(providersFirst && { providersFirst }), ...(isOneHost && { isOneHost }) };
   const used = request.media;
   const residency = residencyOf(controls);
   const named = {
@@ -139,6 +140,7 @@ function nameModel({ format, request, caller }: Call, { catalog, health }: Servi
     endpoint: format.endpoint as Endpoint,
     model,
     hostOrder,
+    hostWishes,
     used,
     restingModels: health.resting(),
   };

@@ -30,7 +30,7 @@ describe.skipIf(!hasBrowser)("budgets", () => {
     expect(await edit.getByLabel("Time zone").inputValue()).toBe("Europe/Berlin");
     await edit.getByLabel("Amount in USD").fill("0");
     await edit.getByRole("button", { name: "Save budget" }).click();
-    await page.getByText("Spent. Requests fail with 402.").waitFor();
+    await page.getByText("Budget spent. Requests fail with 402.").waitFor();
     await page.getByRole("button", { name: "Edit Everything" }).click();
     await edit.getByRole("button", { name: "Delete", exact: true }).click();
     await edit.getByRole("button", { name: "Delete for good" }).click();

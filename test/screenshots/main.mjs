@@ -1,13 +1,14 @@
 // @ts-check
-// npm run screenshots: takes the pictures in docs/images from `switchyard serve --demo`, at two pixels a point and in a font
-// that comes with the packages of the tests, so that they look the same on every machine.
+// npm run screenshots: takes the pictures in docs/images from `switchyard serve --demo`, at the width of a page of the
+// documentation and in a font that comes with the packages of the tests, so that they look the same on every machine.
 
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../scripts/setup/files.mjs";
 import { SetupError } from "../../scripts/setup/run.mjs";
 import { ensureBuild, ensureInstalled, runScript } from "../../scripts/setup.mjs";
 import { startDemo } from "./demo.mjs";
+import { withPalette } from "./palette.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 /** @typedef {{ name: string, path: string, act?: (page: Page) => Promise<void>, theme?: "light" | "dark", size?: typeof WINDOW }} Picture */
@@ -83,7 +84,7 @@ async function take({ name, path, act, theme = "light", size = WINDOW }, { brows
     colorScheme: theme,
     reducedMotion: "reduce",
     viewport: size,
-    deviceScaleFactor: 2,
+    deviceScaleFactor: 2 / 3,
     // The font is written into the page, which the dashboard's own rules forbid.
     bypassCSP: true,
   });
@@ -92,7 +93,7 @@ async function take({ name, path, act, theme = "light", size = WINDOW }, { brows
   await page.addStyleTag({ content: fontRules() });
   await act?.(page);
   await page.locator(".skeleton, .stale").first().waitFor({ state: "detached" });
-  await page.screenshot({ path: join(FOLDER, `${name}.png`) });
+  writeFileSync(join(FOLDER, `${name}.png`), withPalette(await page.screenshot()));
   await context.close();
   console.log(`docs/images/${name}.png`);
 }

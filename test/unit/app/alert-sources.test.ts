@@ -6,6 +6,7 @@ import { providerSource } from "../../../src/app/alerts/providers.ts";
 import { NO_CHECK, type PriceCheck } from "../../../src/catalog/prices/check.ts";
 import { sentenceOf } from "../../../src/core/alerts/kinds.ts";
 import type { Log } from "../../../src/core/log.ts";
+import type { SignInState } from "../../../src/core/model.ts";
 import type { Services } from "../../../src/gateway/services.ts";
 import { createHealth } from "../../../src/providers/health.ts";
 import { makeCatalog, makeModel, makeProvider } from "../../support/catalog.ts";
@@ -23,7 +24,7 @@ const RULES = {
 const DAY_MS = 86_400_000;
 const NOW_MS = Date.UTC(2026, 10, 19);
 
-function makeHealth(keyIds?: readonly string[]) {
+function makeHealth(keyIds?: readonly string[], signIn: SignInState | null = null) {
   const provider = makeProvider({ transport: "network" });
   const model = makeModel({ priceSource: "LiteLLM", priceAsOf: "2026-11-17" });
   const models = [{ id: model.id, provider: provider.id, keyIds }];
@@ -35,7 +36,8 @@ function makeHealth(keyIds?: readonly string[]) {
       health.report(model.id, ticket, { kind, waitMs: null, error: `it is ${kind}` }, keyId);
     }
   };
-  const look = () => providerSource(() => ({ catalog, health }) as unknown as Services).look(NOW_MS);
+  const registry = { find: () => ({ signIn: () => signIn }) };
+  const look = () => providerSource(() => ({ catalog, health, registry }) as unknown as Services).look(NOW_MS);
   return { catalog, fail, look, provider: provider.id };
 }
 
@@ -51,6 +53,24 @@ it("a key that is refused names its provider, and which key where there are seve
   several.fail("refused-key", "second");
   const { provider } = several;
   expect(several.look()).toMatchObject([{ kind: "provider.key_refused", subject: `${provider} second` }]);
+});
+
+it.each([
+  [60_000, "Its credentials last until 2026-11-19 00:01 UTC."],
+  [-60_000, "Its credentials ended at 2026-11-18 23:59 UTC."],
+  [null, "It has no credentials."],
+])("credentials that cannot be renewed are told of with their end %s ms away", async (leftMs, standing) => {
+  const state = { identity: null, expiresAtMs: leftMs === null ? null : NOW_MS + leftMs };
+  const failing = makeHealth(undefined, {
+    ...state,
+    problem: "sts.eu-central-1.amazonaws.com answered 403 (AccessDenied)",
+  });
+  const [seen] = await failing.look();
+  expect(seen).toMatchObject({ kind: "provider.sign_in", subject: failing.provider, accountId: null });
+  expect(seen && sentenceOf(seen)).toBe(
+    `Provider ${failing.provider} cannot sign in: sts.eu-central-1.amazonaws.com answered 403 (AccessDenied). ${standing}`,
+  );
+  expect(makeHealth(undefined, { ...state, problem: null }).look()).toEqual([]);
 });
 
 it("a provider that left the catalogue is not told of", () => {
