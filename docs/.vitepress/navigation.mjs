@@ -89,6 +89,7 @@ export const SECTIONS = [
       { text: "Budgets", link: "/operate/budgets" },
       { text: "Web search", link: "/operate/search" },
       { text: "Single sign-on", link: "/operate/single-sign-on" },
+      { text: "Passkeys", link: "/operate/passkeys" },
       { text: "SCIM", link: "/operate/scim" },
       { text: "Configuration as code", link: "/operate/apply" },
       { text: "Teams", link: "/operate/teams" },

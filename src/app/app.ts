@@ -355,6 +355,7 @@ function edgeOf(parts: AppParts, { books, visitor = null, feedMsMax }: StartOpti
     users: people.users,
     visitor,
     logins: people.logins,
+    passkeys: people.passkeys,
     signIns: people.signIns,
     ...{ tokens: people.tokens, scim: people.scim, scimTokens: people.scimTokens },
     invitations: people.invitations,

@@ -120,6 +120,10 @@ export const LOG_EVENTS = {
   "settlement.completed": { level: "info", meaning: "A deferred charge has been booked." },
   "hold.resolve_failed": { level: "error", meaning: "A hold could not be settled or released. It is tried again." },
   "hold.abandoned_released": { level: "warn", meaning: "Holds of a process that died have been released." },
+  "budget.freed": {
+    level: "warn",
+    meaning: "Budgets still had holds reserved that an older version had ended. They are free again.",
+  },
   "lease.abandoned_returned": { level: "warn", meaning: "Credit leased by a process that died has been returned." },
   "ledger.audit_failed": {
     level: "error",
@@ -198,6 +202,10 @@ export const LOG_EVENTS = {
   "identity.sign_in_failed": {
     level: "warn",
     meaning: "Somebody came back from an identity provider and could not sign in. `code` says why.",
+  },
+  "passkey.refused": {
+    level: "warn",
+    meaning: "Somebody could not sign in with a passkey. `reason` says why, and `passkey` which one, if it is known.",
   },
   "identity.groups_overage": {
     level: "warn",

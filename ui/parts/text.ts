@@ -225,3 +225,7 @@ export const SIGN_IN_PROBLEMS: Readonly<Record<string, string>> = {
   sign_in_expired: "This sign-in has expired or was used already. Begin again.",
   sign_in_refused: "The identity provider refused the sign-in, or you cancelled it.",
 };
+
+// people/passkeys.ts
+export const passkeyKnown = "This device has one already.";
+export const passkeyCancelled = "No passkey was used.";

@@ -10,6 +10,7 @@ import type { SignInState } from "../../../src/core/model.ts";
 import type { Services } from "../../../src/gateway/services.ts";
 import { createHealth } from "../../../src/providers/health.ts";
 import { makeCatalog, makeModel, makeProvider } from "../../support/catalog.ts";
+import { card, checkOf, feed, row } from "../../support/providers/feed-states.ts";
 
 const SILENT: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const RULES = {
@@ -79,8 +80,7 @@ it("a provider that left the catalogue is not told of", () => {
   expect(look()).toEqual([]);
 });
 
-function lookAtPrices(check: PriceCheck, priceCheck = "daily") {
-  const { catalog } = makeHealth();
+function lookAtPrices(check: PriceCheck, priceCheck = "daily", { catalog }: Pick<Services, "catalog"> = makeHealth()) {
   const source = priceSource({
     prices: () => ({
       priceCheck,
@@ -117,6 +117,22 @@ it("feeds that cannot be read, or do not change for weeks, are told of", async (
     "Price feed genai cannot be used: it has not changed since 2026-11-04T00:00:00.000Z",
   ]);
   expect(await lookAtPrices(check, "off")).toEqual([]);
+});
+
+it("prices on which feeds differ wait, and are told of by model", async () => {
+  const check = checkOf([feed("litellm", [row("gpt", card([1, 4]))]), feed("genai", [row("gpt", card([1, 5]))])]);
+  const model = makeModel({
+    id: "gpt",
+    provider: "openai",
+    upstream: "gpt",
+    price: card([2, 8]),
+    priceSource: "LiteLLM",
+  });
+  const providers = [makeProvider({ id: "openai", transport: "network" })];
+  const catalog = makeCatalog({ chains: { LIGHT: [model] }, providers });
+  const [told, ...others] = await lookAtPrices(check, "daily", { catalog });
+  expect([told?.kind, others]).toEqual(["prices.waiting", []]);
+  expect(sentenceOf(told as never)).toBe("1 price changes wait on the Providers page: gpt.");
 });
 
 it("before the first check there is nothing to tell", async () => {
