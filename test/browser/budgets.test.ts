@@ -65,7 +65,7 @@ describe.skipIf(!hasBrowser)("budgets", () => {
     });
     await page.getByText("Forecast: $200.00 at the end of the period.").waitFor();
     await page
-      .getByText(/^Forecast: \$1\.60 at the end of the period\. At this rate it is spent in 4 days\.$/)
+      .getByText(/^Forecast: \$1\.60 at the end of the period\. At this rate, the budget runs out in 4 days\.$/)
       .waitFor();
     const { data } = (await (await gateway().api("GET", "/api/budgets")).json()) as { data: { id: string }[] };
     for (const { id } of data) await gateway().api("DELETE", `/api/budgets/${id}`);
