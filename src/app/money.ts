@@ -9,7 +9,7 @@ import { createUpkeep } from "../billing/upkeep.ts";
 import { verifyLedger } from "../billing/verify.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Db } from "../core/db.ts";
-import type { LedgerVerdict } from "../core/ledger.ts";
+import type { LedgerVerdict } from "../core/audit/ledger.ts";
 import type { Log } from "../core/log.ts";
 import type { IdempotencyStore } from "../core/requests/idempotency.ts";
 import { verifyAuditLog } from "../store/audit/log.ts";

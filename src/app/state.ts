@@ -1,6 +1,7 @@
 // Wiring of what is kept for clients: stored responses, conversations, routing sessions, files and batches.
 
 import type { StoredBytesLimit } from "../accounts/limits/stored-bytes.ts";
+import type { Ledger } from "../billing/ledger.ts";
 import type { LiveSettings, Settings } from "../config/settings.ts";
 import type { Db } from "../core/db.ts";
 import type { Log } from "../core/log.ts";
@@ -131,6 +132,7 @@ export async function openSessions(
 
 interface FileStoreContext {
   readonly settings: Pick<Settings, "files">;
+  readonly ledger: Pick<Ledger, "end">;
   readonly secret: Buffer;
   /** Name of this run of this process. */
   readonly owner: string;
@@ -146,11 +148,11 @@ export interface OpenedBatches {
 
 export function openBatches(
   { db, contents }: Pick<WorkerDbs, "db" | "contents">,
-  { settings, secret, owner, log, now, worker }: FileStoreContext,
+  { settings, secret, owner, ledger, log, now, worker }: FileStoreContext,
 ): OpenedBatches {
   const { filesBytesPerAccount, filesPerAccount, filesRetentionDays, batchConcurrency } = settings.files;
   const lines = createSealer(secret, "batches");
-  const queue = createBatchQueue(contents, lines, { owner, processes: db });
+  const queue = createBatchQueue(contents, lines, { owner, processes: db, endHolds: ledger.end });
   const files = createFileStore(contents, createSealer(secret, "files"));
   const retention = createRetention({
     ...{ subject: "files", now, log },

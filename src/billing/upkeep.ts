@@ -1,6 +1,6 @@
 // Background upkeep: the audit of the ledger, and the removal of responses kept for repeated requests.
 
-import type { LedgerVerdict } from "../core/ledger.ts";
+import type { LedgerVerdict } from "../core/audit/ledger.ts";
 import type { Log } from "../core/log.ts";
 import type { IdempotencyStore } from "../core/requests/idempotency.ts";
 

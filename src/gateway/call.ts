@@ -39,6 +39,8 @@ export interface Call {
   readonly idempotencyId: string | null;
   /** The stored state of the response; null where nothing is stored for later turns. */
   readonly state: CallState | null;
+  /** Names the next hold of a line of a batch, so that no other run of the line can be charged. Absent for other calls. */
+  readonly nextHoldId?: () => Promise<string>;
   /** Read once, for the decision and for what is remembered of it. */
   prompt?: ReadPrompt;
 }

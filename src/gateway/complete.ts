@@ -60,7 +60,7 @@ export async function complete(received: Call, services: Services): Promise<Answ
 }
 
 /** Endpoints other than chat have no service tiers and no searches. */
-function prepared(call: Call, services: Services): Call {
+export function prepared<T extends Pick<Call, "request" | "caller">>(call: T, services: Services): T {
   const { catalog } = services;
   const constraints = constraintsOf(call.caller, catalog);
   const tiered = withServiceTier(call.request, constraints, catalog);
@@ -128,7 +128,10 @@ function withRouting(
 }
 
 /** Only chat is routed. */
-function nameModel({ format, request, caller }: Call, { catalog, health }: Services): Decision {
+export function nameModel(
+  { format, request, caller }: Pick<Call, "format" | "request" | "caller">,
+  { catalog, health }: Services,
+): Decision {
   const { chat, controls, batch } = request;
   const constraints = constraintsOf(caller, catalog);
   const { model, hostOrder } = controls;

@@ -254,6 +254,7 @@ export const inputFilePurpose = "'input_file_id' must be a file that was uploade
 export const metadataObject = "'metadata' must be an object.";
 export const maxCost = "'service_max_cost_usd' must be a number from 0 to 1000000.";
 export const tooManyLines = (most: number) => `A batch has at most ${most} lines.`;
+export const resultLost = "This request was charged, but its result was lost with the process that ran it.";
 export const emptyFile = "The file has no lines.";
 export const resultFile = "This file goes with its batch and cannot be deleted alone.";
 

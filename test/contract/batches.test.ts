@@ -1,7 +1,14 @@
 // The queue of batches on every store: who runs a line, and what becomes of it when its process dies.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { BatchQueue, BatchStore, ClaimedLine, LineResult, NewBatch } from "../../src/core/batches/batches.ts";
+import type {
+  BatchQueue,
+  BatchStore,
+  ClaimedLine,
+  EndHolds,
+  LineResult,
+  NewBatch,
+} from "../../src/core/batches/batches.ts";
 import type { Db } from "../../src/core/db.ts";
 import { createBatchStore } from "../../src/store/batches/batches.ts";
 import { createBatchQueue } from "../../src/store/batches/queue.ts";
@@ -13,7 +20,7 @@ import { describeStores } from "../support/stores/stores.ts";
 const SEALER = createSealer(Buffer.from("a secret for tests only"), "batches");
 const END = 1_000;
 const OK: LineResult = { status: 200, requestId: "r", body: { said: "yes" } };
-const LATER = { notBeforeMs: 10, isCounted: false };
+const LATER = { notBeforeMs: 10, isCounted: false, end: "not-begun" } as const;
 
 await describeStores("batches", ({ url }) => {
   let db: Db;
@@ -21,7 +28,9 @@ await describeStores("batches", ({ url }) => {
   let queue: BatchQueue;
   let name: NewBatch;
   let count = 0;
-  const queueOf = (owner: string): BatchQueue => createBatchQueue(db, SEALER, { owner, processes: db });
+  const ended: string[] = [];
+  const endHolds: EndHolds = async (holds) => void ended.push(...holds.map(({ holdId }) => holdId));
+  const queueOf = (owner: string): BatchQueue => createBatchQueue(db, SEALER, { owner, processes: db, endHolds });
   beforeAll(async () => {
     db = await openDb(url);
     await db.migrate();
@@ -123,8 +132,8 @@ await describeStores("batches", ({ url }) => {
     expect(await claimed(queue, 9, END)).toEqual([]);
     await queue.keepUp(END);
     expect(await show()).toMatchObject({ status: "expired", counts: { expired: 2, errored: 1 } });
-    const ended = [];
-    for await (const { state, result } of store.ended(name)) ended.push([state, result]);
-    expect(ended).toContainEqual(["errored", null]);
+    const lines = [];
+    for await (const { state, result } of store.ended(name)) lines.push([state, result]);
+    expect(lines).toContainEqual(["errored", null]);
   });
 });

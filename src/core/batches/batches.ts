@@ -4,7 +4,8 @@
 import type { NanoUsd } from "../money.ts";
 import type { JsonItem, OwnedId } from "../responses/stored.ts";
 
-export type BatchApi = "openai" | "messages";
+export const BATCH_APIS = ["openai", "messages", "gemini"] as const;
+export type BatchApi = (typeof BATCH_APIS)[number];
 export type BatchStatus =
   | "validating"
   | "in_progress"
@@ -78,6 +79,10 @@ export interface ClaimedLine {
   readonly batch: Pick<StoredBatch, "accountId" | "id" | "api" | "keyId" | "content" | "maxCost">;
   readonly position: number;
   readonly attempts: number;
+  /** Counts the times that the line was begun. Each has holds of its own. */
+  readonly run: number;
+  /** Up to this one, no run of the line can be charged any more, and none was. */
+  readonly over: number;
   /** Stays null where it cannot be opened. */
   readonly request: LineRequest | null;
 }
@@ -114,14 +119,41 @@ export interface BatchStore {
   ended(name: OwnedId): AsyncGenerator<EndedLine, void, void>;
 }
 
+/** Ends holds for good: nothing can be charged to them any more. Rejects where the store is away. */
+export type EndHolds = (
+  holds: readonly { readonly holdId: string; readonly accountId: string; readonly keyId?: string }[],
+) => Promise<void>;
+
+/** How far a run came that did not end its line. */
+export type RunEnd =
+  /** It took no hold, and never will. */
+  | "not-begun"
+  /** What it held was released. */
+  | "over"
+  /** It may still be charged. */
+  | "unknown";
+
 export interface BatchQueue {
   /** Takes lines that wait, but none of the batches that rest. */
   claim(limit: number, nowMs: number, resting: readonly string[]): Promise<readonly ClaimedLine[]>;
-  /** Writes the result of a line that this process runs, and what it cost. */
+  /**
+   * Names the holds of this run, after all earlier ones were ended. None where an earlier run was charged: the line must
+   * not be charged again.
+   */
+  holdIds(line: ClaimedLine): Promise<readonly string[]>;
+  /** Writes the result of a line that this process runs, and its cost where the ledger has not booked it yet. */
   finish(line: ClaimedLine, result: LineResult, cost: NanoUsd): Promise<void>;
+  /** Ends a line that does not fit into what its batch may still cost. */
+  stop(line: ClaimedLine): Promise<void>;
   /** Gives a line back. One that was refused before it began does not count as an attempt. */
-  retry(line: ClaimedLine, later: { readonly notBeforeMs: number; readonly isCounted: boolean }): Promise<void>;
-  /** Gives back lines that no process runs any more, ends lines that may not begin any more, and ends batches without open lines. */
+  retry(
+    line: ClaimedLine,
+    later: { readonly notBeforeMs: number; readonly isCounted: boolean; readonly end: RunEnd },
+  ): Promise<void>;
+  /**
+   * Gives back lines that no process runs any more, ends lines that may not begin any more, ends batches without open
+   * lines, and releases what those had on hold.
+   */
   keepUp(nowMs: number): Promise<void>;
   /** Deletes batches that are over for long enough. */
   deleteBefore(nowMs: number, limit: number): Promise<number>;

@@ -14,6 +14,7 @@ import { completeOnce } from "../../gateway/idempotent.ts";
 import type { CallContext } from "../context.ts";
 import { parsedBodyOf } from "../exchange/body.ts";
 import { whenOver } from "../exchange/disconnect.ts";
+import { holdNamesOf } from "../exchange/inner-socket.ts";
 import { cutWhenUnread, sendStream } from "../exchange/stream.ts";
 import { callerOf } from "./key-admission.ts";
 import { recordingOf } from "./record.ts";
@@ -104,6 +105,7 @@ export function complete(
   const caller = callerOf(request);
   const rule = format.endpoint === undefined ? sampler.draw(caller) : null;
   if (rule !== null) recording.compare({ rule, format });
+  const nextHoldId = holdNamesOf(request.raw);
   const call: Call = {
     requestId: request.id,
     format,
@@ -119,6 +121,7 @@ export function complete(
     observer,
     idempotencyId: null,
     state,
+    ...(nextHoldId === null ? {} : { nextHoldId }),
   };
   const idempotencyKey = firstOf(request.headers["idempotency-key"]);
   return idempotencyKey === null ? completeCall(call, services()) : completeOnce(call, idempotencyKey, services());

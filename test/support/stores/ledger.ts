@@ -5,14 +5,12 @@ import { post } from "../../../src/billing/post.ts";
 import { verifyLedger } from "../../../src/billing/verify.ts";
 import { type BudgetCounter, type BudgetLease, budgetLeaseKey } from "../../../src/core/budgets/counter.ts";
 import type {
-  AuditedTransaction,
   Charge,
   ChargedUsage,
   CreditLease,
   Hold,
   HoldOp,
   KeySpend,
-  LedgerAudit,
   LedgerOp,
   LedgerOutcome,
   LedgerStore,
@@ -24,6 +22,7 @@ import type {
   Wallet,
 } from "../../../src/core/ledger.ts";
 import { leaseKey } from "../../../src/core/ledger.ts";
+import type { AuditedTransaction, LedgerAudit } from "../../../src/core/audit/ledger.ts";
 import { costNano } from "../../../src/core/money.ts";
 
 const PRICE = { input: 1_000, output: 2_000, cacheRead: 100, cacheWrite: 1_250 };
@@ -118,7 +117,7 @@ export function createMemoryLedger(accountIds: readonly string[] = ["a", "b"]): 
         holds.set(one.id, one);
         owners.set(one.id, one.owner ?? owner);
       }
-      for (const one of changes.resolvedHolds) holds.set(one.id, one);
+      for (const one of [...changes.resolvedHolds, ...changes.sharedHolds]) holds.set(one.id, one);
       for (const spend of changes.keySpends) keySpends.set(spend.keyId, spend);
       for (const counter of changes.counters) counters.set(counter.id, counter);
       for (const lease of changes.budgetLeases) budgetLeases.set(budgetLeaseKey(lease), lease);

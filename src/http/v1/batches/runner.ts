@@ -4,14 +4,15 @@
 import type { IncomingMessage, Server } from "node:http";
 import { text } from "node:stream/consumers";
 import type { FastifyInstance } from "fastify";
-import type { ClaimedLine, LineResult } from "../../../core/batches/batches.ts";
+import type { ClaimedLine, LineResult, RunEnd } from "../../../core/batches/batches.ts";
+import { GatewayError } from "../../../core/errors.ts";
 import { MESSAGE_HEADERS, MESSAGES_PATH } from "../../../formats/endpoints/batches.ts";
-import { scanBody } from "../../../formats/json/parse.ts";
-import { spliceFields } from "../../../formats/json/splice.ts";
-import { rawValue } from "../../../formats/scan/scan.ts";
+import { MAX_COST_HEADER } from "../../../gateway/reserve.ts";
 import type { PublicContext } from "../../context.ts";
 import { chargeOf, requestInside } from "../../exchange/inner-socket.ts";
 import type { RequestQueue } from "../../overload/queue.ts";
+import * as TEXT from "../../text.ts";
+import { bodyOfLine } from "./lines.ts";
 
 const TICK_MS = 500;
 const KEEP_UP_MS = 2_000;
@@ -22,7 +23,6 @@ const ATTEMPTS_MAX = 10;
 const RETRY_MS = 2_000;
 const RETRY_MS_MAX = 60_000;
 const UNAUTHENTICATED = 401;
-const HOST_ORDER = "service_host_order";
 
 type RunnerContext = Pick<PublicContext, "batches" | "keys" | "live" | "openCalls" | "log" | "now">;
 
@@ -48,11 +48,12 @@ function createRunner(server: Server, edge: RunnerContext, queue: Pick<RequestQu
 
   async function run(line: ClaimedLine): Promise<void> {
     const { result, cost, later } = await ask(line, server, edge);
-    if (later !== null) {
-      const notBeforeMs = now() + later.waitMs;
-      if (later.isForAll) resting.set(line.batch.id, notBeforeMs);
-      await batches.queue.retry(line, { notBeforeMs, isCounted: later.isCounted });
-    } else await batches.queue.finish(line, result, cost);
+    if (later === "never") return batches.queue.stop(line);
+    if (later === null) return batches.queue.finish(line, result, cost);
+    const { waitMs, isForAll, isCounted, end } = later;
+    const notBeforeMs = now() + waitMs;
+    if (isForAll) resting.set(line.batch.id, notBeforeMs);
+    await batches.queue.retry(line, { notBeforeMs, isCounted, end });
   }
 
   async function look(): Promise<void> {
@@ -102,8 +103,8 @@ function restingAt(nowMs: number, resting: Map<string, number>): readonly string
 interface LineAnswer {
   readonly result: LineResult;
   readonly cost: bigint;
-  /** Stays null where the result is final. */
-  readonly later: Later | null;
+  /** Stays null where the result is final. `never`: the line does not fit into what its batch may cost. */
+  readonly later: Later | "never" | null;
 }
 
 interface Later {
@@ -111,9 +112,28 @@ interface Later {
   readonly isCounted: boolean;
   /** Holds for all lines of the batch. */
   readonly isForAll: boolean;
+  readonly end: RunEnd;
 }
 
-async function ask(line: ClaimedLine, server: Server, { keys }: Pick<RunnerContext, "keys">): Promise<LineAnswer> {
+/** Names the holds of a run, and tells whether one was asked for. Where an earlier run was charged, there are none. */
+function createHoldNames(line: ClaimedLine, { queue }: Pick<RunnerContext["batches"], "queue">) {
+  let names: Iterator<string> | null = null;
+  return {
+    next: async (): Promise<string> => {
+      names ??= (await queue.holdIds(line)).values();
+      const { value, done } = names.next();
+      if (done !== true) return value;
+      throw new GatewayError("unprocessable", TEXT.resultLost, { code: "result_lost" });
+    },
+    isBegun: () => names !== null,
+  };
+}
+
+async function ask(
+  line: ClaimedLine,
+  server: Server,
+  { keys, batches }: Pick<RunnerContext, "keys" | "batches">,
+): Promise<LineAnswer> {
   const { batch, position, request } = line;
   const requestId = `${batch.id}.${position}`;
   const failed = (status: number, code: string, message: string): LineAnswer => {
@@ -124,8 +144,7 @@ async function ask(line: ClaimedLine, server: Server, { keys }: Pick<RunnerConte
   const key = await keys.get(batch.accountId, batch.keyId);
   if (key === null || keys.verifyHash(key.hash).state !== "ok")
     return failed(UNAUTHENTICATED, "invalid_api_key", "The key of this batch is no longer valid.");
-  const { source } = scanBody(Buffer.from(request.body));
-  const cheapest = rawValue(source, HOST_ORDER) === null ? [[HOST_ORDER, '"cheapest"'] as const] : [];
+  const holds = createHoldNames(line, batches);
   const isMessages = batch.content.endpoint === MESSAGES_PATH;
   const origin = {
     remoteAddress: "127.0.0.1",
@@ -133,6 +152,7 @@ async function ask(line: ClaimedLine, server: Server, { keys }: Pick<RunnerConte
     encrypted: false,
     holder: null,
     keyHash: key.hash,
+    nextHoldId: holds.next,
   };
   const sent = requestInside(server, origin, {
     method: "POST",
@@ -144,7 +164,7 @@ async function ask(line: ClaimedLine, server: Server, { keys }: Pick<RunnerConte
       "x-tag-batch": batch.id,
       ...(isMessages ? MESSAGE_HEADERS : {}),
     },
-    body: spliceFields(source, new Map(cheapest)),
+    body: bodyOfLine(request),
   });
   try {
     const response = await new Promise<IncomingMessage>((resolve, reject) =>
@@ -152,12 +172,16 @@ async function ask(line: ClaimedLine, server: Server, { keys }: Pick<RunnerConte
     );
     const status = response.statusCode ?? 500;
     const body = JSON.parse(await text(response)) as LineResult["body"];
-    return { result: { status, requestId, body }, cost: chargeOf(sent), later: laterOf(response, line) };
+    return {
+      result: { status, requestId, body },
+      cost: chargeOf(sent),
+      later: laterOf(response, line, holds.isBegun()),
+    };
   } catch {
     // The server closes, or the connection broke: nobody knows the result.
     return {
       ...failed(503, "interrupted", "The request was interrupted."),
-      later: { waitMs: RETRY_MS, isCounted: true, isForAll: false },
+      later: { waitMs: RETRY_MS, isCounted: true, isForAll: false, end: "unknown" },
     };
   } finally {
     sent.destroy();
@@ -165,13 +189,20 @@ async function ask(line: ClaimedLine, server: Server, { keys }: Pick<RunnerConte
 }
 
 /** Returns null where a result is final. What passes by itself costs nothing, and is no attempt. */
-function laterOf({ statusCode: status = 500, headers }: IncomingMessage, { attempts }: ClaimedLine): Later | null {
+function laterOf(
+  { statusCode: status = 500, headers }: IncomingMessage,
+  { attempts }: ClaimedLine,
+  isBegun: boolean,
+): LineAnswer["later"] {
   const told = headers["retry-after"];
   const pauseMs = told === undefined ? RETRY_MS * 2 ** Math.min(attempts, 5) : Number(told) * 1000;
   const waitMs = Math.min(RETRY_MS_MAX, Math.max(RETRY_MS, pauseMs || 0));
+  const end = isBegun ? "over" : "not-begun";
+  if (headers[MAX_COST_HEADER] !== undefined) return "never";
   // Too many requests, or credits on hold.
-  if (status === 429 || (status === 402 && told !== undefined)) return { waitMs, isCounted: false, isForAll: true };
+  if (status === 429 || (status === 402 && told !== undefined))
+    return { waitMs, isCounted: false, isForAll: true, end };
   // The same one runs elsewhere.
-  if (status === 409) return { waitMs, isCounted: false, isForAll: false };
-  return status >= 500 && attempts < ATTEMPTS_MAX ? { waitMs, isCounted: true, isForAll: false } : null;
+  if (status === 409) return { waitMs, isCounted: false, isForAll: false, end };
+  return status >= 500 && attempts < ATTEMPTS_MAX ? { waitMs, isCounted: true, isForAll: false, end } : null;
 }
