@@ -17,6 +17,7 @@ import { createStateUpkeep } from "../gateway/state/upkeep.ts";
 import { createBatchStore } from "../store/batches/batches.ts";
 import { createFileStore } from "../store/batches/files.ts";
 import { createBatchQueue } from "../store/batches/queue.ts";
+import { createUploadStore } from "../store/batches/uploads.ts";
 import { createSealedContent } from "../store/responses/content.ts";
 import { createConversationStore } from "../store/responses/conversations.ts";
 import { createResponseStore } from "../store/responses/responses.ts";
@@ -153,13 +154,17 @@ export function openBatches(
   const { filesBytesPerAccount, filesPerAccount, filesRetentionDays, batchConcurrency } = settings.files;
   const lines = createSealer(secret, "batches");
   const queue = createBatchQueue(contents, lines, { owner, processes: db, endHolds: ledger.end });
-  const files = createFileStore(contents, createSealer(secret, "files"));
+  const sealer = createSealer(secret, "files");
+  const files = createFileStore(contents, sealer);
+  const uploads = createUploadStore(contents, sealer);
   const retention = createRetention({
     ...{ subject: "files", now, log },
     // A file has its own end.
     store: {
       deleteBefore: async (atMs, limit) =>
-        (await files.deleteExpired(atMs, limit)) + (await queue.deleteBefore(atMs, limit)),
+        (await uploads.deleteExpired(atMs, limit)) +
+        (await files.deleteExpired(atMs, limit)) +
+        (await queue.deleteBefore(atMs, limit)),
     },
     days: () => 0,
   });
@@ -167,6 +172,7 @@ export function openBatches(
   return {
     services: {
       files,
+      uploads,
       room: { bytes: filesBytesPerAccount, files: filesPerAccount },
       retentionDays: filesRetentionDays,
       store: createBatchStore(contents, lines),

@@ -246,6 +246,23 @@ export const filesFull = ({ bytes, files }: { readonly bytes: number; readonly f
 
 // v1/batches/batches.ts
 export const batchNotFound = (id: string) => `Batch with id '${id}' not found.`;
+export const fileExists = "There is a file with this name already. Delete it, or choose another name.";
+export const sendPart = "Send the part as a form (multipart/form-data) with the file 'data'.";
+export const onePart = "Send exactly one file as 'data'.";
+export const notFileName = "'filename' must be a text with at least one character.";
+export const notExpiry = "'expires_after' must be an object with 'anchor' and 'seconds'.";
+export const notMimeType = "'mime_type' must be a media type such as application/jsonl.";
+export const notBytes = (name: string) => `'${name}' must be the length of the file in bytes, at least 1.`;
+export const notPartIds = "'part_ids' must be a list of the ids of the parts, in the order of the file.";
+export const notMd5 = "'md5' must be 32 hexadecimal digits.";
+export const otherMd5 = "The parts have another MD5 sum. Send the broken part again, or leave out 'md5'.";
+export const unknownPart = (id: string) => `This upload has no part '${id}', or it is named twice.`;
+export const otherLength = (bytes: number, announced: number) =>
+  `The parts have ${bytes} bytes, but the upload was announced with ${announced}.`;
+export const uploadTooLong = (announced: number) =>
+  `The parts of this upload are longer than the ${announced} bytes that were announced. Cancel it and begin again.`;
+export const uploadOver = (status: string) => `The upload is ${status}, so nothing can be done with it any more.`;
+export const uploadNotFound = (id: string) => `Upload with id '${id}' not found. Uploads end after an hour.`;
 export const batchOver = (status: string) => `The batch is ${status}, so it cannot be cancelled.`;
 export const batchRuns = "The batch still runs. Wait for its end, or cancel it.";
 export const batchesOff = "This gateway runs no batches.";

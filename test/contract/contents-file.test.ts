@@ -82,7 +82,14 @@ async function writeOldFile(): Promise<Db> {
       1e9,
     );
   await keptAnswersOf(db).keep("request", "an answer");
-  const file = { purpose: "batch", name: "f", bytes: 1, createdAtMs: 1, expiresAtMs: Number.MAX_SAFE_INTEGER } as const;
+  const file = {
+    purpose: "batch",
+    name: "f",
+    mimeType: null,
+    bytes: 1,
+    createdAtMs: 1,
+    expiresAtMs: Number.MAX_SAFE_INTEGER,
+  } as const;
   const files = createFileStore(db, createSealer(Buffer.from("a secret for tests only"), "files"));
   const batches = createBatchStore(db, createSealer(Buffer.from("a secret for tests only"), "batches"));
   const batch = { accountId: "ada", id: "b" };

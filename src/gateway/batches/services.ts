@@ -2,9 +2,11 @@
 
 import type { BatchQueue, BatchStore } from "../../core/batches/batches.ts";
 import type { FileRoom, FileStore } from "../../core/batches/files.ts";
+import type { UploadStore } from "../../core/batches/uploads.ts";
 
 export interface BatchServices {
   readonly files: FileStore;
+  readonly uploads: UploadStore;
   readonly room: FileRoom;
   readonly retentionDays: number;
   readonly store: BatchStore;

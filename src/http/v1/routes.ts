@@ -10,6 +10,7 @@ import * as TEXT from "../text.ts";
 import { registerBatches } from "./batches/batches.ts";
 import { registerFiles } from "./batches/files.ts";
 import { runBatches } from "./batches/runner.ts";
+import { registerUploads } from "./batches/uploads.ts";
 import { registerBudgets } from "./budgets.ts";
 import { registerCompletions } from "./completions.ts";
 import { registerFeedback } from "./feedback.ts";
@@ -48,6 +49,7 @@ export function registerV1(server: FastifyInstance, edge: PublicContext, queue: 
     registerStoredResponses(v1, edge);
     registerConversations(v1, edge);
     registerFiles(v1, edge);
+    registerUploads(v1, edge);
     registerBatches(v1, edge);
   });
   runBatches(server, edge, queue);
