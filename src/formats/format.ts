@@ -10,6 +10,7 @@ import type { AskedServiceTier, ServiceTier } from "../core/money.ts";
 import type { Effort } from "../core/requests/effort.ts";
 import type { Note } from "../core/requests/notes.ts";
 import type { OwnEndpoint } from "./endpoints/own-endpoint.ts";
+import type { FileReferences } from "./file-references.ts";
 import type { BytePieces } from "./json/byte-pieces.ts";
 import type { JsonObject } from "./json/fields.ts";
 import type { UnreadPart } from "./json/parse.ts";
@@ -181,6 +182,8 @@ export interface ClientFormat extends ClientEnd {
   withPrompt?(given: JsonObject, prompt: BarePrompt): JsonObject;
   /** For formats whose clients continue a response by its id. */
   readonly stored?: StoredForm;
+  /** For formats whose requests name files of the gateway. */
+  readonly fileReferences?: FileReferences;
 }
 
 /** The format of a call. */

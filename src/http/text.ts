@@ -246,6 +246,13 @@ export const filesFull = ({ bytes, files }: { readonly bytes: number; readonly f
 
 // v1/batches/batches.ts
 export const batchNotFound = (id: string) => `Batch with id '${id}' not found.`;
+export const filesTooLong = (limit: number) =>
+  `The request is longer than ${limit} bytes with the files that it names. Name fewer or shorter files.`;
+export const notFileObject = "'file' must be an object.";
+export const notFileId = "'file.name' must be 'files/' and 1 to 40 lowercase letters, digits and dashes.";
+export const otherOffset = (size: number) => `The upload has ${size} bytes. Go on there.`;
+export const sendFilePieces =
+  "Announce the file with 'X-Goog-Upload-Command: start', or send it as multipart/related with its metadata.";
 export const fileExists = "There is a file with this name already. Delete it, or choose another name.";
 export const sendPart = "Send the part as a form (multipart/form-data) with the file 'data'.";
 export const onePart = "Send exactly one file as 'data'.";

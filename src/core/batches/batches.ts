@@ -66,6 +66,8 @@ export interface LineRequest {
   readonly customId: string;
   /** The body as JSON text. */
   readonly body: string;
+  /** Given back with the result; absent where the client gave none. */
+  readonly metadata?: JsonItem;
 }
 
 export interface LineResult {
@@ -91,6 +93,7 @@ export interface ClaimedLine {
 export interface EndedLine {
   readonly position: number;
   readonly customId: string;
+  readonly metadata?: JsonItem | undefined;
   readonly state: LineState;
   readonly result: LineResult | null;
 }

@@ -1,6 +1,7 @@
 // The client's end of Gemini's format.
 
 import type { ClientFormat } from "../format.ts";
+import { geminiFileReferences } from "./files.ts";
 import { writeGeminiModel, writeGeminiModels } from "./model-list.ts";
 import { GEMINI_PATHS } from "./paths.ts";
 import { readCountRequest, readGeminiRequest, withPrompt, writeCount } from "./read/request.ts";
@@ -31,4 +32,5 @@ export const geminiClient: ClientFormat = {
   models: { list: writeGeminiModels, one: writeGeminiModel },
   counting: { readRequest: readCountRequest, writeCount },
   withPrompt,
+  fileReferences: geminiFileReferences,
 };

@@ -12,10 +12,11 @@ import type { Call, CallState } from "../../gateway/call.ts";
 import { complete as completeCall } from "../../gateway/complete.ts";
 import { completeOnce } from "../../gateway/idempotent.ts";
 import type { CallContext } from "../context.ts";
-import { parsedBodyOf } from "../exchange/body.ts";
+import { chargeAdded, parsedBodyOf } from "../exchange/body.ts";
 import { whenOver } from "../exchange/disconnect.ts";
 import { holdNamesOf } from "../exchange/inner-socket.ts";
 import { cutWhenUnread, sendStream } from "../exchange/stream.ts";
+import { withFileContents } from "./batches/references.ts";
 import { callerOf } from "./key-admission.ts";
 import { recordingOf } from "./record.ts";
 
@@ -40,11 +41,14 @@ export async function answerIn(
   edge: CallContext,
 ): Promise<void> {
   const { upload } = request;
-  const { source, body } = upload === null ? await parsedBodyOf(request, format) : formOf(upload);
+  const { accountId } = callerOf(request).key;
+  const sent = upload === null ? await parsedBodyOf(request, format) : formOf(upload);
+  const { source, body } = await withFileContents(sent, { format, accountId }, edge);
+  chargeAdded(request, source, sent.source);
   const target = targetOf(request, isStream);
   const head = { headers: request.headers as ClientHeaders, target, upload: upload ?? undefined };
   const clientRequest = format.readRequest(source, body, head);
-  return answerRequest({ format, clientRequest, request, reply }, edge);
+  return answerRequest({ format, clientRequest, request, reply, sentBytes: sent.source.bytes }, edge);
 }
 
 /** The fields of a form in the place of a JSON body. */

@@ -9,6 +9,8 @@ import type { RequestQueue } from "../overload/queue.ts";
 import * as TEXT from "../text.ts";
 import { registerBatches } from "./batches/batches.ts";
 import { registerFiles } from "./batches/files.ts";
+import { registerGeminiBatches } from "./batches/gemini-batches.ts";
+import { registerGeminiFiles } from "./batches/gemini-files.ts";
 import { runBatches } from "./batches/runner.ts";
 import { registerUploads } from "./batches/uploads.ts";
 import { registerBudgets } from "./budgets.ts";
@@ -51,6 +53,8 @@ export function registerV1(server: FastifyInstance, edge: PublicContext, queue: 
     registerFiles(v1, edge);
     registerUploads(v1, edge);
     registerBatches(v1, edge);
+    registerGeminiFiles(v1, edge);
+    registerGeminiBatches(v1, edge);
   });
   runBatches(server, edge, queue);
 }

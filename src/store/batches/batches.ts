@@ -215,7 +215,8 @@ async function readEnded(sealer: Sealer, name: OwnedId, row: SqlRow): Promise<En
     row.result === null
       ? null
       : await sealer.open(String(row.result), about("result", name, position)).then(JSON.parse, () => null);
-  return { position, customId: request?.customId ?? "", state: String(row.state) as LineState, result };
+  const { customId = "", metadata } = request ?? {};
+  return { position, customId, metadata, state: String(row.state) as LineState, result };
 }
 
 function about(...parts: readonly [table: string, name: OwnedId, position?: number]): string {

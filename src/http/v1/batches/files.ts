@@ -114,7 +114,7 @@ async function resultsOf({ accountId, id }: OwnedId, { batches: { store } }: Fil
 }
 
 /** A browser that is shown a file takes it for nothing that could run. */
-const DOWNLOAD = { "content-disposition": "attachment", "x-content-type-options": "nosniff" };
+export const DOWNLOAD = { "content-disposition": "attachment", "x-content-type-options": "nosniff" };
 
 async function store(request: FastifyRequest, edge: FilesContext): Promise<StoredFile> {
   const { upload } = request;

@@ -14,6 +14,7 @@ import { expand } from "../../../gateway/state/expand.ts";
 import { readState } from "../../../gateway/state/read-state.ts";
 import type { CallContext } from "../../context.ts";
 import * as TEXT from "../../text.ts";
+import { withFileContents } from "./references.ts";
 
 const ERRORS_MAX = 100;
 const HOST_ORDER = "service_host_order";
@@ -87,7 +88,7 @@ async function* linesOf(file: AsyncIterable<Buffer>, most: number): AsyncGenerat
   if (length > 0) yield Buffer.concat(kept);
 }
 
-type QuoteContext = Pick<CallContext, "formats" | "services" | "state">;
+type QuoteContext = Pick<CallContext, "formats" | "services" | "state" | "batches" | "settings">;
 
 export interface LineQuoter {
   /** What all lines so far may cost. */
@@ -134,7 +135,7 @@ function placeOf(endpoint: string, { formats }: Pick<QuoteContext, "formats">): 
     if (path === endpoint) return { format, target: undefined };
     const [before = "", after] = path.split("{model}");
     if (after === undefined || !endpoint.startsWith(before) || !endpoint.endsWith(after)) continue;
-    const model = endpoint.slice(before.length, endpoint.length - after.length);
+    const model = decodeURIComponent(endpoint.slice(before.length, endpoint.length - after.length));
     return { format, target: { model, isStream: false, framing: "json-array" } };
   }
   throw new Error(`no lines can be sent to ${endpoint}`);
@@ -143,13 +144,13 @@ function placeOf(endpoint: string, { formats }: Pick<QuoteContext, "formats">): 
 async function readToQuote(
   line: LineRequest,
   { format, target, caller }: Place & { readonly caller: Caller },
-  { state }: QuoteContext,
+  edge: QuoteContext,
 ) {
-  const sent = parseBody(bodyOfLine(line));
   const { accountId } = caller.key;
+  const sent = await withFileContents(parseBody(bodyOfLine(line)), { format, accountId }, edge);
   const parsed =
     format.endpoint === undefined && format.stored !== undefined
-      ? await expand(sent, { accountId, fields: readState(sent.body) }, state)
+      ? await expand(sent, { accountId, fields: readState(sent.body) }, edge.state)
       : sent;
   const headers = format.paths.routes.some(({ path }) => path === MESSAGES_PATH) ? MESSAGE_HEADERS : {};
   return { format, caller, headers, request: format.readRequest(parsed.source, parsed.body, { headers, target }) };

@@ -162,6 +162,6 @@ function uploadOver({ status }: StoredUpload): GatewayError {
   return new GatewayError("badRequest", TEXT.uploadOver(status), { code: "upload_over" });
 }
 
-function uploadNotFound(id: string): GatewayError {
+export function uploadNotFound(id: string): GatewayError {
   return new GatewayError("notFound", TEXT.uploadNotFound(id), { code: "upload_not_found" });
 }
