@@ -16,6 +16,7 @@ import type { StateServices } from "../gateway/state/services.ts";
 import { createStateUpkeep } from "../gateway/state/upkeep.ts";
 import { createBatchStore } from "../store/batches/batches.ts";
 import { createFileStore } from "../store/batches/files.ts";
+import { createNativeQueue } from "../store/batches/native.ts";
 import { createBatchQueue } from "../store/batches/queue.ts";
 import { createUploadStore } from "../store/batches/uploads.ts";
 import { createSealedContent } from "../store/responses/content.ts";
@@ -151,9 +152,11 @@ export function openBatches(
   { db, contents }: Pick<WorkerDbs, "db" | "contents">,
   { settings, secret, owner, ledger, log, now, worker }: FileStoreContext,
 ): OpenedBatches {
-  const { filesBytesPerAccount, filesPerAccount, filesRetentionDays, batchConcurrency } = settings.files;
+  const { filesBytesPerAccount, filesPerAccount, filesRetentionDays, batchConcurrency, batchNativeFrom } =
+    settings.files;
   const lines = createSealer(secret, "batches");
-  const queue = createBatchQueue(contents, lines, { owner, processes: db, endHolds: ledger.end });
+  const running = new Set<string>();
+  const queue = createBatchQueue(contents, lines, { owner, processes: db, endHolds: ledger.end, running });
   const sealer = createSealer(secret, "files");
   const files = createFileStore(contents, sealer);
   const uploads = createUploadStore(contents, sealer);
@@ -177,6 +180,8 @@ export function openBatches(
       retentionDays: filesRetentionDays,
       store: createBatchStore(contents, lines),
       queue,
+      native: createNativeQueue(contents, lines, { owner, running }),
+      nativeFrom: batchNativeFrom,
       concurrency: batchConcurrency,
     },
     close: () => retention.stop(),

@@ -157,6 +157,10 @@ export const LOG_EVENTS = {
     meaning: "Background responses of a process that died have been marked as failed.",
   },
   "responses.pruned": { level: "info", meaning: "Responses and conversations older than the retention were deleted." },
+  "batches.host_failed": {
+    level: "warn",
+    meaning: "A host could not take, show or finish a batch. Its lines are run by our own queue, or it is asked again.",
+  },
   "batches.failed": {
     level: "warn",
     meaning: "A step of a batch failed, for instance because the database is away. It is tried again.",

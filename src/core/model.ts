@@ -247,6 +247,8 @@ export interface Provider extends ProviderKind {
   readonly allowsPrivate?: boolean;
   /** Says that calls carry our `traceparent`, for a provider that takes part in the same traces. */
   readonly takesTraceparent?: boolean;
+  /** Says that it runs batches itself. */
+  readonly hasBatches?: boolean;
 }
 
 /** Clouds find credentials themselves, and some servers take their key in a header of another name. */

@@ -17,6 +17,7 @@ import type { UnreadPart } from "./json/parse.ts";
 import type { ModelListing } from "./listing.ts";
 import type { FormBody, Upload } from "./media/upload.ts";
 import type { InputBatch, MediaUse, StreamedAnswer } from "./media-use.ts";
+import type { NativeBatches } from "./native-batches.ts";
 import type { ClientPaths } from "./paths.ts";
 import type { RateLimitHeaders } from "./provider/retry-after.ts";
 import type { JsonSource } from "./scan/scan.ts";
@@ -295,6 +296,8 @@ export interface ProviderFormat {
   /** Headers that say when a limit is full again, beside those every provider may send. */
   readonly rateLimitHeaders?: readonly RateLimitHeaders[];
   readonly listing: ModelListing;
+  /** Absent where providers of the format run no batches. */
+  readonly batches?: NativeBatches;
 }
 
 /** The request that a refused field was part of. */

@@ -34,8 +34,8 @@ export async function complete(received: Call, services: Services): Promise<Answ
   try {
     observer.routing();
     const isRouted = call.format.endpoint === undefined;
-    const decision = isRouted ? route(call, services) : nameModel(call, services);
-    const planned = isRouted ? planCascadeOf(call, decision, services) : null;
+    const decision = isRouted ? answeredAt(call.native, route(call, services)) : nameModel(call, services);
+    const planned = isRouted && call.native === undefined ? planCascadeOf(call, decision, services) : null;
     observer.routed();
     facts = { decision, reservation: null, attempted: null, course: null };
     await requireRates(call, decision, services);
@@ -57,6 +57,13 @@ export async function complete(received: Call, services: Services): Promise<Answ
     observer.ended(reportOf(facts, await settleFailed(call, facts, services)));
     throw error;
   }
+}
+
+/** The decision with the host that has answered already. */
+function answeredAt(native: Call["native"], decision: Decision): Decision {
+  if (native === undefined) return decision;
+  const { model, host } = native;
+  return { ...decision, model, chain: [model], hosts: { [model]: [host] } };
 }
 
 /** Endpoints other than chat have no service tiers and no searches. */

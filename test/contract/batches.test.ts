@@ -30,7 +30,8 @@ await describeStores("batches", ({ url }) => {
   let count = 0;
   const ended: string[] = [];
   const endHolds: EndHolds = async (holds) => void ended.push(...holds.map(({ holdId }) => holdId));
-  const queueOf = (owner: string): BatchQueue => createBatchQueue(db, SEALER, { owner, processes: db, endHolds });
+  const queueOf = (owner: string): BatchQueue =>
+    createBatchQueue(db, SEALER, { owner, processes: db, endHolds, running: new Set() });
   beforeAll(async () => {
     db = await openDb(url);
     await db.migrate();
@@ -57,7 +58,7 @@ await describeStores("batches", ({ url }) => {
       { customId: "b", body: "{}" },
       { customId: "c", body: "{}" },
     ]);
-    await store.release(batch);
+    await store.release(batch, false);
     return batch;
   }
   const show = async (batch = name) => {

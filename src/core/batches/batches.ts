@@ -2,6 +2,7 @@
 // does not exist.
 
 import type { NanoUsd } from "../money.ts";
+import type { RateCard } from "../price.ts";
 import type { JsonItem, OwnedId } from "../responses/stored.ts";
 
 export const BATCH_APIS = ["openai", "messages", "gemini"] as const;
@@ -14,11 +15,12 @@ export type BatchStatus =
   | "failed"
   | "expired"
   | "cancelled";
-/** The last four are ends. `stopped`: the batch had cost what its caller allows. */
+/** `sent`: a host runs it. The last five are ends. `stopped`: the batch had cost what its caller allows. */
 export const LINE_STATES = [
   "new",
   "waiting",
   "running",
+  "sent",
   "succeeded",
   "errored",
   "expired",
@@ -87,6 +89,52 @@ export interface ClaimedLine {
   readonly over: number;
   /** Stays null where it cannot be opened. */
   readonly request: LineRequest | null;
+  /** The answer of a host to which the line was sent; null for most lines. */
+  readonly native: NativeAnswer | null;
+}
+
+/** The host that a line was sent to, with its price of that moment. */
+export interface NativeHost {
+  readonly model: string;
+  /** Name of the host among those of the model. */
+  readonly host: string;
+  readonly price: RateCard;
+}
+
+/** The answer of a host, as the host wrote it. */
+export interface NativeAnswer extends NativeHost {
+  readonly body: string;
+}
+
+/** Lines that a host runs together. */
+export interface NativeBatch extends OwnedId {
+  readonly batchId: string;
+  readonly provider: string;
+  readonly remoteId: string;
+  readonly createdAtMs: number;
+  /** Time of the end of its batch, and whether that was cancelled. */
+  readonly expiresAtMs: number;
+  readonly isCancelled: boolean;
+}
+
+export interface NativeQueue {
+  /** Takes lines of one batch that may be sent to a host. */
+  claim(limit: number, nowMs: number): Promise<readonly ClaimedLine[]>;
+  /** Leaves lines to our own queue. */
+  keep(lines: readonly ClaimedLine[]): Promise<void>;
+  /** Notes that a host runs these lines. */
+  sent(
+    native: Omit<NativeBatch, "expiresAtMs" | "isCancelled">,
+    lines: readonly { readonly line: ClaimedLine; readonly host: NativeHost }[],
+  ): Promise<void>;
+  /** Takes batches of hosts that it is time to ask about. No other process gets them for a while. */
+  due(nowMs: number): Promise<readonly NativeBatch[]>;
+  /** Keeps the answer to a line, which is charged when the queue comes to it. */
+  answered(native: NativeBatch, position: number, body: string): Promise<void>;
+  /** Ends it. Lines without an answer go to our own queue. */
+  over(native: NativeBatch): Promise<void>;
+  /** Leaves lines to our own queue that nobody has sent since this time. */
+  giveUpBefore(createdAtMs: number): Promise<void>;
 }
 
 /** A line as its result is shown. */
@@ -109,8 +157,8 @@ export interface BatchStore {
   /** Makes a batch that does not run yet. */
   begin(batch: NewBatch): Promise<void>;
   addLines(name: OwnedId, first: number, lines: readonly LineRequest[]): Promise<void>;
-  /** Lets the lines run. */
-  release(name: OwnedId): Promise<void>;
+  /** Lets the lines run; those that may be sent to a host wait until somebody has tried that. */
+  release(name: OwnedId, isNative: boolean): Promise<void>;
   /** Ends a batch that never ran, without its lines. */
   fail(batch: NewBatch): Promise<void>;
   find(api: BatchApi, name: OwnedId): Promise<StoredBatch | null>;

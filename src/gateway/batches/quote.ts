@@ -51,11 +51,14 @@ export interface BatchHold extends Pick<HoldOp, "id" | "accountId" | "keyId"> {
   readonly maxCost: NanoUsd | null;
 }
 
-/** Takes one hold over all lines of a batch. Throws what the caller is told where the credits do not cover it. */
-export async function holdBatch({ quote, maxCost, ...of }: BatchHold, services: Services): Promise<void> {
+/**
+ * Takes one hold over all lines of a batch. Throws what the caller is told where the credits do not cover it. Returns true
+ * if every line is covered, whatever it costs.
+ */
+export async function holdBatch({ quote, maxCost, ...of }: BatchHold, services: Services): Promise<boolean> {
   const isMetered = services.billingModeOf(of.accountId) === "metered";
   // Nothing limits what the lines of a metered account cost, unless the caller does.
-  if (isMetered && maxCost === null) return;
+  if (isMetered && maxCost === null) return true;
   const capped = (amount: NanoUsd): NanoUsd => (maxCost !== null && maxCost < amount ? maxCost : amount);
   // A metered account has no balance that other lines could come from.
   const amounts = isMetered ? [maxCost ?? 0n] : [...new Set([capped(quote.most), capped(quote.least)])];
@@ -64,7 +67,7 @@ export async function holdBatch({ quote, maxCost, ...of }: BatchHold, services: 
     ...{ amounts, atLeast: null, spendLimit: null, isMetered, periodStartMs: 0 },
     shared: { isCapped: maxCost !== null },
   });
-  if (outcome.state === "held") return;
+  if (outcome.state === "held") return outcome.amount >= quote.most;
   if (outcome.reason === "budget") throw new Error("a batch counts on no budget by itself");
   const needed = amounts.at(-1) as NanoUsd;
   throw noCredit(outcome, { needed, resetsAtMs: null, outputCapField: "requests" });

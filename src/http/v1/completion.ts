@@ -14,7 +14,7 @@ import { completeOnce } from "../../gateway/idempotent.ts";
 import type { CallContext } from "../context.ts";
 import { chargeAdded, parsedBodyOf } from "../exchange/body.ts";
 import { whenOver } from "../exchange/disconnect.ts";
-import { holdNamesOf } from "../exchange/inner-socket.ts";
+import { holdNamesOf, nativeOf } from "../exchange/inner-socket.ts";
 import { cutWhenUnread, sendStream } from "../exchange/stream.ts";
 import { withFileContents } from "./batches/references.ts";
 import { callerOf } from "./key-admission.ts";
@@ -109,7 +109,7 @@ export function complete(
   const caller = callerOf(request);
   const rule = format.endpoint === undefined ? sampler.draw(caller) : null;
   if (rule !== null) recording.compare({ rule, format });
-  const nextHoldId = holdNamesOf(request.raw);
+  const [nextHoldId, native] = [holdNamesOf(request.raw), nativeOf(request.raw)];
   const call: Call = {
     requestId: request.id,
     format,
@@ -126,6 +126,7 @@ export function complete(
     idempotencyId: null,
     state,
     ...(nextHoldId === null ? {} : { nextHoldId }),
+    ...(native === null ? {} : { native }),
   };
   const idempotencyKey = firstOf(request.headers["idempotency-key"]);
   return idempotencyKey === null ? completeCall(call, services()) : completeOnce(call, idempotencyKey, services());

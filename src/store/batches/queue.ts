@@ -7,20 +7,18 @@ import type { OwnedId } from "../../core/responses/stored.ts";
 import { inListSql, listValue } from "../dialect.ts";
 import { ANSWER } from "../ledger/kept-answers.ts";
 import type { Sealer } from "../secret/seal.ts";
-import { LINES_OF, OF, openLine, readBatch, sealResult } from "./batches.ts";
+import { LINES_OF, OF, openLine, openNative, readBatch, sealResult } from "./batches.ts";
 
-const OPEN = "('new', 'waiting', 'running')";
+const OPEN = "('new', 'waiting', 'running', 'sent')";
 /** A batch whose lines are not all here after this long was begun by a process that died. */
 const ABANDONED_MS = 60 * 60 * 1000;
 const RELEASED_AT_ONCE = 100;
 
 /** `owner` names this process. The database with the processes may be another file than that of the batches. */
 export function createBatchQueue(db: Db, sealer: Sealer, options: QueueOptions): BatchQueue {
-  const { owner, processes, endHolds } = options;
-  /** Lines that this process runs now. It gives back others that are marked as its own: their end could not be written. */
-  const running = new Set<string>();
+  const { owner, endHolds, running } = options;
   return {
-    ...createRuns(db, sealer, { ...options, running }),
+    ...createRuns(db, sealer, options),
     async retry(line, { notBeforeMs, isCounted, end }) {
       const { batch, position } = line;
       const writing = db.query(
@@ -32,7 +30,7 @@ export function createBatchQueue(db: Db, sealer: Sealer, options: QueueOptions):
     },
     async keepUp(nowMs) {
       await giveBackOwn(db, owner, running);
-      await giveBack(db, { processes, owner, endHolds });
+      await giveBack(db, options);
       await endUnbegun(db);
       await endLate(db, nowMs);
       await endBatches(db, nowMs);
@@ -55,17 +53,14 @@ export function createBatchQueue(db: Db, sealer: Sealer, options: QueueOptions):
   };
 }
 
+/** Columns that `readLine` reads. */
+export const CLAIMED = "account_id, batch_id, position, attempts, runs, over, request, native";
 const RUN_ENDS = { "not-begun": ", runs = runs - 1", over: ", over = runs", unknown: "" } as const;
-
-interface OwnLines extends QueueOptions {
-  /** Names of the lines that this process runs now. */
-  readonly running: Set<string>;
-}
 
 function createRuns(
   db: Db,
   sealer: Sealer,
-  { owner, running, processes, endHolds }: OwnLines,
+  { owner, running, processes, endHolds }: QueueOptions,
 ): Pick<BatchQueue, "claim" | "holdIds" | "finish" | "stop"> {
   return {
     async claim(limit, nowMs, resting) {
@@ -73,13 +68,14 @@ function createRuns(
       const rows = await db.query(
         `WITH next AS (
            SELECT account_id, batch_id, position FROM batch_lines
-           WHERE state = 'waiting' AND not_before <= $2 AND NOT ${inListSql(db.kind, "batch_id", "$4")}
+           WHERE state = 'waiting' AND try_native = 0 AND not_before <= $2 AND NOT ${inListSql(db.kind, "batch_id", "$4")}
              AND EXISTS (SELECT id FROM batches WHERE batches.account_id = batch_lines.account_id
-               AND batches.id = batch_lines.batch_id AND expires_at > $2)
+               AND batches.id = batch_lines.batch_id AND expires_at > $2
+               AND (batches.status = 'in_progress' OR batch_lines.attempts > 0))
            ORDER BY position LIMIT $3 ${locked})
          UPDATE batch_lines SET state = 'running', owner = $1, attempts = attempts + 1, runs = runs + 1
          WHERE state = 'waiting' AND (account_id, batch_id, position) IN (SELECT account_id, batch_id, position FROM next)
-         RETURNING account_id, batch_id, position, attempts, runs, over, request`,
+         RETURNING ${CLAIMED}`,
         [owner, nowMs, limit, listValue(db.kind, resting)],
       );
       const lines = (await Promise.all(rows.map((row) => readLine(db, sealer, row)))).filter((line) => line !== null);
@@ -129,10 +125,15 @@ function createRuns(
   };
 }
 
-interface QueueOptions {
+export interface QueueOptions {
   readonly owner: string;
   readonly processes: Db;
   readonly endHolds: EndHolds;
+  /**
+   * Names of the lines that this process runs now. It gives back others that are marked as its own: their end could not be
+   * written.
+   */
+  readonly running: Set<string>;
 }
 
 /** The holds of the runs after `over`. */
@@ -155,7 +156,7 @@ async function paidFor(db: Db, holdIds: readonly string[]): Promise<bigint | nul
   return row?.paid == null ? null : BigInt(row.paid);
 }
 
-async function readLine(db: Db, sealer: Sealer, row: SqlRow): Promise<ClaimedLine | null> {
+export async function readLine(db: Db, sealer: Sealer, row: SqlRow): Promise<ClaimedLine | null> {
   const [found] = await db.query(`SELECT * FROM batches ${OF}`, [String(row.account_id), String(row.batch_id)]);
   if (found === undefined) return null;
   const batch = await readBatch(sealer, found, []);
@@ -166,10 +167,11 @@ async function readLine(db: Db, sealer: Sealer, row: SqlRow): Promise<ClaimedLin
     run: Number(row.runs),
     over: Number(row.over),
     request: await openLine(sealer, batch, row),
+    native: await openNative(sealer, batch, row),
   };
 }
 
-function nameOf({ batch, position }: { readonly batch: OwnedId; readonly position: number }): string {
+export function nameOf({ batch, position }: { readonly batch: OwnedId; readonly position: number }): string {
   return JSON.stringify([batch.accountId, batch.id, position]);
 }
 

@@ -113,8 +113,9 @@ export async function createBatch(
     const { errors = [] } = wanted;
     if (errors.length > 0) await store.fail({ ...batch, content: { ...batch.content, errors } });
     else {
-      await holdBatch({ ...hold, quote: quoter.sum, maxCost: batch.maxCost }, edge.services());
-      await store.release(batch);
+      const isCovered = await holdBatch({ ...hold, quote: quoter.sum, maxCost: batch.maxCost }, edge.services());
+      const { nativeFrom } = edge.batches;
+      await store.release(batch, isCovered && nativeFrom > 0 && first >= nativeFrom);
     }
   } catch (error) {
     // Where the store is away, the batch fails by itself after an hour, and its hold ends then.

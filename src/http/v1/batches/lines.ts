@@ -130,7 +130,7 @@ interface Place {
 }
 
 /** The format that is spoken at the path of a batch, and the model where the path names it. */
-function placeOf(endpoint: string, { formats }: Pick<QuoteContext, "formats">): Place {
+export function placeOf(endpoint: string, { formats }: Pick<QuoteContext, "formats">): Place {
   for (const { path, format } of formats.routes) {
     if (path === endpoint) return { format, target: undefined };
     const [before = "", after] = path.split("{model}");
@@ -141,7 +141,7 @@ function placeOf(endpoint: string, { formats }: Pick<QuoteContext, "formats">): 
   throw new Error(`no lines can be sent to ${endpoint}`);
 }
 
-async function readToQuote(
+export async function readToQuote(
   line: LineRequest,
   { format, target, caller }: Place & { readonly caller: Caller },
   edge: QuoteContext,

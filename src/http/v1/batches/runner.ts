@@ -13,6 +13,7 @@ import { chargeOf, requestInside } from "../../exchange/inner-socket.ts";
 import type { RequestQueue } from "../../overload/queue.ts";
 import * as TEXT from "../../text.ts";
 import { bodyOfLine } from "./lines.ts";
+import { runNative } from "./native.ts";
 
 const TICK_MS = 500;
 const KEEP_UP_MS = 2_000;
@@ -20,11 +21,15 @@ const KEEP_UP_MS = 2_000;
 const BUSY_SHARE = 0.5;
 /** A line that a provider fails is tried this often. */
 const ATTEMPTS_MAX = 10;
+const NATIVE_ATTEMPTS_MAX = 4;
 const RETRY_MS = 2_000;
 const RETRY_MS_MAX = 60_000;
 const UNAUTHENTICATED = 401;
 
-type RunnerContext = Pick<PublicContext, "batches" | "keys" | "live" | "openCalls" | "log" | "now">;
+type RunnerContext = Pick<
+  PublicContext,
+  "batches" | "keys" | "live" | "openCalls" | "log" | "now" | "formats" | "services" | "state" | "settings"
+>;
 
 export function runBatches(server: FastifyInstance, edge: RunnerContext, queue: Pick<RequestQueue, "length">): void {
   const runner = createRunner(server.server, edge, queue);
@@ -37,6 +42,7 @@ function createRunner(server: Server, edge: RunnerContext, queue: Pick<RequestQu
   let running = 0;
   let isStopped = false;
   let isLooking = false;
+  let isSending = false;
   let keptUpAtMs = 0;
   const resting = new Map<string, number>();
   let timer: NodeJS.Timeout | null = null;
@@ -60,6 +66,7 @@ function createRunner(server: Server, edge: RunnerContext, queue: Pick<RequestQu
     if (now() - keptUpAtMs >= KEEP_UP_MS) {
       keptUpAtMs = now();
       await batches.queue.keepUp(now());
+      lookAtHosts();
     }
     const free = room();
     if (free <= 0) return;
@@ -72,6 +79,15 @@ function createRunner(server: Server, edge: RunnerContext, queue: Pick<RequestQu
           wake();
         });
     }
+  }
+
+  /** Beside the lines: hosts take their time. */
+  function lookAtHosts(): void {
+    if (isSending || isStopped) return;
+    isSending = true;
+    void runNative(edge)
+      .catch(warn)
+      .finally(() => (isSending = false));
   }
 
   const warn = (err: unknown): void => log.warn({ event: "batches.failed", err }, "a batch could not go on; retrying");
@@ -153,6 +169,8 @@ async function ask(
     holder: null,
     keyHash: key.hash,
     nextHoldId: holds.next,
+    // An answer that cannot be used is given up.
+    native: line.attempts > NATIVE_ATTEMPTS_MAX ? null : line.native,
   };
   const sent = requestInside(server, origin, {
     method: "POST",
