@@ -131,14 +131,16 @@ export function createLedger(options: LedgerOptions): Ledger {
       if (outbox.has(hold.holdId) || leases.release(hold.holdId)) return;
       await recovery.release(hold);
     },
-    async end(holds) {
-      await Promise.all(holds.map((one) => submit({ kind: "void", isExpiry: false, isFinal: true, ...one })));
-    },
+    end: (holds) => endAll(holds, submit),
     move: (op) => recalling<MoveOutcome>({ kind: "move", ...op, mayRecall: true }),
     balance: async (accountId) => withHeld(await store.balance(accountId), leases.heldFor(accountId)),
     leased: (accountId) => leases.freeFor(accountId),
     ...createLife({ ...options, batcher, leases, recovery, beat }),
   };
+}
+
+async function endAll(holds: readonly EndedHold[], submit: Submit): Promise<void> {
+  await Promise.all(holds.map((one) => submit({ kind: "void", isExpiry: false, isFinal: true, ...one })));
 }
 
 /** Commits batches of operations to this store. */

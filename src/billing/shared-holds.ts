@@ -36,14 +36,14 @@ export function lend(draft: Draft, { hold, shared }: SharedPool, amount: bigint)
 }
 
 /** A line that ended: its hold, the part that was still on hold, and what was paid. */
-interface EndedLine {
+interface LineEnd {
   readonly held: Hold;
   readonly freed: bigint;
   readonly paid: bigint;
 }
 
 /** Puts what is left on hold again. The amounts of both holds were freed before. */
-export function takeBack(draft: Draft, { hold, shared }: SharedPool, { held, freed, paid }: EndedLine): void {
+export function takeBack(draft: Draft, { hold, shared }: SharedPool, { held, freed, paid }: LineEnd): void {
   assert(hold.accountId === held.accountId, "a line is paid from the hold of its own account");
   const left = hold.amount + freed - paid;
   const amount = left > 0n ? left : 0n;

@@ -10,14 +10,14 @@ export interface NativeRequest {
   readonly body: string;
 }
 
-interface Sent {
+interface SentBatch {
   readonly path: string;
   readonly body: JsonObject | string;
 }
 
 export interface NativeState {
   readonly isOver: boolean;
-  /** Where the answers are, a line of JSON each. */
+  /** Paths of the answers, a line of JSON each. */
   readonly resultPaths: readonly string[];
 }
 
@@ -33,7 +33,10 @@ export interface NativeBatches {
     requests: readonly NativeRequest[],
   ) => { readonly path: string; readonly form: Upload };
   /** `path` is that of all requests. */
-  create(path: string, input: { readonly requests: readonly NativeRequest[]; readonly fileId: string | null }): Sent;
+  create(
+    path: string,
+    input: { readonly requests: readonly NativeRequest[]; readonly fileId: string | null },
+  ): SentBatch;
   show(id: string): string;
   cancel(id: string): string;
   readState(body: JsonObject): NativeState;

@@ -1,4 +1,4 @@
-// What an audit of the ledger reads, and what it finds.
+// Rows that an audit of the ledger reads, and its findings.
 
 import type { Charge, Transaction, Wallet } from "../ledger.ts";
 

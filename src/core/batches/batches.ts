@@ -175,13 +175,13 @@ export type EndHolds = (
   holds: readonly { readonly holdId: string; readonly accountId: string; readonly keyId?: string }[],
 ) => Promise<void>;
 
-/** How far a run came that did not end its line. */
+/** Tells how far a run came that did not end its line. */
 export type RunEnd =
-  /** It took no hold, and never will. */
+  /** The run took no hold, and never will. */
   | "not-begun"
-  /** What it held was released. */
+  /** All holds of the run were released. */
   | "over"
-  /** It may still be charged. */
+  /** The run may still be charged. */
   | "unknown";
 
 export interface BatchQueue {

@@ -9,7 +9,7 @@ export type FilePurpose = (typeof FILE_PURPOSES)[number] | "batch_output";
 export interface StoredFile extends OwnedId {
   readonly purpose: FilePurpose;
   readonly name: string;
-  /** Null where the client named none. */
+  /** Stays null where the client named none. */
   readonly mimeType: string | null;
   readonly bytes: number;
   readonly createdAtMs: number;

@@ -13,7 +13,7 @@ export interface StoredUpload extends OwnedId {
   /** Time for which the file is kept once it is complete. */
   readonly keptMs: number;
   readonly createdAtMs: number;
-  /** What is not complete by then is deleted. */
+  /** Time at which an upload that is not complete is deleted. */
   readonly expiresAtMs: number;
 }
 
@@ -23,7 +23,7 @@ export interface UploadPart {
 }
 
 /** `unknown-part` names a part that the upload does not have, or that is named twice. */
-export type Completion =
+export type UploadCompletion =
   | { readonly state: "completed"; readonly file: StoredFile }
   | { readonly state: "other-md5" | "over" }
   | { readonly state: "unknown-part"; readonly id: string }
@@ -49,7 +49,7 @@ export interface UploadStore {
     content: { readonly pieces: AsyncIterable<Buffer>; readonly bytesMax: number },
   ): Promise<"stored" | "too-much" | "over">;
   /** Makes the file. Doing so again gives the same file. */
-  complete(name: OwnedId, parts: CompletedParts): Promise<Completion>;
+  complete(name: OwnedId, parts: CompletedParts): Promise<UploadCompletion>;
   /** False where it is over already. */
   cancel(name: OwnedId): Promise<boolean>;
   /** Deletes at most `limit` uploads that are over at this time. Returns their number. */

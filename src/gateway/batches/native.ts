@@ -35,7 +35,7 @@ const OBJECT_BYTES_MAX = 1024 * 1024;
 const RESULT_BYTES_MAX = 32 * 1024 * 1024;
 const NOT_FOUND = 404;
 
-/** Null for a line that is better run by our own queue: no host runs it in a batch, or not for less. */
+/** Returns null for a line that is better run by our own queue: no host runs it in a batch, or not for less. */
 export function sendable(received: QuotedCall, services: Services): Sendable | null {
   const { format } = received;
   if (format.endpoint !== undefined) return null;
@@ -84,13 +84,13 @@ export interface NativeClient {
   readonly batches: NativeBatches;
   /** Returns the id of the batch at the host. */
   begin(path: string, requests: readonly NativeRequest[]): Promise<string>;
-  /** Null where the host does not know the batch any more. */
+  /** Resolves to null where the host does not know the batch any more. */
   state(id: string): Promise<ReturnType<NativeBatches["readState"]> | null>;
   cancel(id: string): Promise<void>;
   results(path: string): AsyncGenerator<{ readonly key: string; readonly body: string }, void, void>;
 }
 
-/** Null for a provider that is not configured any more, or runs no batches. */
+/** Returns null for a provider that is not configured any more, or runs no batches. */
 export function nativeClientOf(providerId: string, { registry }: Pick<Services, "registry">): NativeClient | null {
   const connection = registry.find(providerId);
   const batches = connection?.format.batches;
@@ -141,7 +141,8 @@ export function nativeClientOf(providerId: string, { registry }: Pick<Services, 
         const result = read === null ? null : batches.readResult(read);
         if (result !== null) yield result;
       }
-      if (body.failure !== null) throw new Error(redact(`${providerId} broke off: ${body.failure.message}`));
+      if (body.failure !== null)
+        throw new Error(redact(`${providerId} interrupted its answer: ${body.failure.message}`));
     },
   };
 }

@@ -216,7 +216,7 @@ export function sealNative(
   return sealer.seal(JSON.stringify(native), about("native", name, position));
 }
 
-/** Null where there is none, and where it cannot be opened: the line is then run as if it had never been sent. */
+/** Resolves to null where there is none, and where it cannot be opened: the line then runs as if it was never sent. */
 export async function openNative(sealer: Sealer, name: OwnedId, row: SqlRow): Promise<NativeAnswer | null> {
   if (row.native == null) return null;
   return sealer.open(String(row.native), about("native", name, Number(row.position))).then(JSON.parse, () => null);

@@ -19,26 +19,7 @@ export function createNativeQueue(db: Db, sealer: Sealer, own: OwnLines): Native
     for (const line of lines) running.delete(nameOf(line));
   };
   return {
-    async claim(limit, nowMs) {
-      const locked = db.kind === "sqlite" ? "" : "FOR UPDATE SKIP LOCKED";
-      const rows = await db.query(
-        `WITH one AS (SELECT account_id, batch_id FROM batch_lines WHERE try_native = 1 AND state = 'waiting' LIMIT 1),
-         next AS (
-           SELECT account_id, batch_id, position FROM batch_lines
-           WHERE try_native = 1 AND state = 'waiting' AND (account_id, batch_id) IN (SELECT account_id, batch_id FROM one)
-             AND EXISTS (SELECT id FROM batches WHERE batches.account_id = batch_lines.account_id
-               AND batches.id = batch_lines.batch_id AND status = 'in_progress' AND expires_at > $2)
-           ORDER BY position LIMIT $3 ${locked})
-         UPDATE batch_lines SET state = 'running', owner = $1
-         WHERE state = 'waiting' AND (account_id, batch_id, position) IN (SELECT account_id, batch_id, position FROM next)
-         RETURNING ${CLAIMED}`,
-        [owner, nowMs, limit],
-      );
-      const found = await Promise.all(rows.map((row) => readLine(db, sealer, row)));
-      const lines = found.filter((line) => line !== null);
-      for (const line of lines) running.add(nameOf(line));
-      return lines;
-    },
+    claim: (limit, nowMs) => claim(db, sealer, { ...own, limit, nowMs }),
     keep: (lines) => keep(db, owner, lines).finally(() => forget(lines)),
     async sent({ accountId, id, batchId, provider, remoteId, createdAtMs }, lines) {
       const updates = await Promise.all(
@@ -59,21 +40,7 @@ export function createNativeQueue(db: Db, sealer: Sealer, own: OwnLines): Native
       await writing.finally(() => forget(lines.map(({ line }) => line)));
     },
     due: (nowMs) => due(db, nowMs),
-    async answered({ accountId, id, batchId }, position, body) {
-      const name = { accountId, id: batchId };
-      const [row] = await db.query(
-        `SELECT position, native FROM batch_lines ${LINES_OF} AND position = $3 AND state = 'sent' AND native_id = $4`,
-        [accountId, batchId, position, id],
-      );
-      const host = row === undefined ? null : await openNative(sealer, name, row);
-      if (host === null) return;
-      // It has begun: a batch that was cancelled still shows it, and pays for it.
-      await db.query(
-        `UPDATE batch_lines SET state = 'waiting', attempts = 1, not_before = 0, native = $5
-         ${LINES_OF} AND position = $3 AND state = 'sent' AND native_id = $4`,
-        [accountId, batchId, position, id, await sealNative(sealer, name, position, { ...host, body })],
-      );
-    },
+    answered: (native, position, body) => keepAnswer(db, sealer, { native, position, body }),
     async over({ accountId, id, batchId }) {
       await db.batch([
         {
@@ -93,6 +60,62 @@ export function createNativeQueue(db: Db, sealer: Sealer, own: OwnLines): Native
       );
     },
   };
+}
+
+interface NativeClaim extends OwnLines {
+  readonly limit: number;
+  readonly nowMs: number;
+}
+
+async function claim(
+  db: Db,
+  sealer: Sealer,
+  { limit, nowMs, owner, running }: NativeClaim,
+): Promise<readonly ClaimedLine[]> {
+  const locked = db.kind === "sqlite" ? "" : "FOR UPDATE SKIP LOCKED";
+  const rows = await db.query(
+    `WITH one AS (SELECT account_id, batch_id FROM batch_lines WHERE try_native = 1 AND state = 'waiting' LIMIT 1),
+         next AS (
+           SELECT account_id, batch_id, position FROM batch_lines
+           WHERE try_native = 1 AND state = 'waiting' AND (account_id, batch_id) IN (SELECT account_id, batch_id FROM one)
+             AND EXISTS (SELECT id FROM batches WHERE batches.account_id = batch_lines.account_id
+               AND batches.id = batch_lines.batch_id AND status = 'in_progress' AND expires_at > $2)
+           ORDER BY position LIMIT $3 ${locked})
+         UPDATE batch_lines SET state = 'running', owner = $1
+         WHERE state = 'waiting' AND (account_id, batch_id, position) IN (SELECT account_id, batch_id, position FROM next)
+         RETURNING ${CLAIMED}`,
+    [owner, nowMs, limit],
+  );
+  const found = await Promise.all(rows.map((row) => readLine(db, sealer, row)));
+  const lines = found.filter((line) => line !== null);
+  for (const line of lines) running.add(nameOf(line));
+  return lines;
+}
+
+interface KeptLine {
+  readonly native: NativeBatch;
+  readonly position: number;
+  readonly body: string;
+}
+
+async function keepAnswer(
+  db: Db,
+  sealer: Sealer,
+  { native: { accountId, id, batchId }, position, body }: KeptLine,
+): Promise<void> {
+  const name = { accountId, id: batchId };
+  const [row] = await db.query(
+    `SELECT position, native FROM batch_lines ${LINES_OF} AND position = $3 AND state = 'sent' AND native_id = $4`,
+    [accountId, batchId, position, id],
+  );
+  const host = row === undefined ? null : await openNative(sealer, name, row);
+  if (host === null) return;
+  // It has begun: a batch that was cancelled still shows it, and pays for it.
+  await db.query(
+    `UPDATE batch_lines SET state = 'waiting', attempts = 1, not_before = 0, native = $5
+         ${LINES_OF} AND position = $3 AND state = 'sent' AND native_id = $4`,
+    [accountId, batchId, position, id, await sealNative(sealer, name, position, { ...host, body })],
+  );
 }
 
 async function keep(db: Db, owner: string, lines: readonly ClaimedLine[]): Promise<void> {
@@ -117,7 +140,7 @@ async function due(db: Db, nowMs: number): Promise<readonly NativeBatch[]> {
   return taken.filter((native) => native !== null);
 }
 
-/** Null where another process was faster. */
+/** Resolves to null where another process was faster. */
 async function take(db: Db, row: SqlRow, nowMs: number): Promise<NativeBatch | null> {
   const name: OwnedId = { accountId: String(row.account_id), id: String(row.id) };
   const createdAtMs = Number(row.created_at);

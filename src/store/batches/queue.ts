@@ -63,25 +63,7 @@ function createRuns(
   { owner, running, processes, endHolds }: QueueOptions,
 ): Pick<BatchQueue, "claim" | "holdIds" | "finish" | "stop"> {
   return {
-    async claim(limit, nowMs, resting) {
-      const locked = db.kind === "sqlite" ? "" : "FOR UPDATE SKIP LOCKED";
-      const rows = await db.query(
-        `WITH next AS (
-           SELECT account_id, batch_id, position FROM batch_lines
-           WHERE state = 'waiting' AND try_native = 0 AND not_before <= $2 AND NOT ${inListSql(db.kind, "batch_id", "$4")}
-             AND EXISTS (SELECT id FROM batches WHERE batches.account_id = batch_lines.account_id
-               AND batches.id = batch_lines.batch_id AND expires_at > $2
-               AND (batches.status = 'in_progress' OR batch_lines.attempts > 0))
-           ORDER BY position LIMIT $3 ${locked})
-         UPDATE batch_lines SET state = 'running', owner = $1, attempts = attempts + 1, runs = runs + 1
-         WHERE state = 'waiting' AND (account_id, batch_id, position) IN (SELECT account_id, batch_id, position FROM next)
-         RETURNING ${CLAIMED}`,
-        [owner, nowMs, limit, listValue(db.kind, resting)],
-      );
-      const lines = (await Promise.all(rows.map((row) => readLine(db, sealer, row)))).filter((line) => line !== null);
-      for (const line of lines) running.add(nameOf(line));
-      return lines;
-    },
+    claim: (limit, nowMs, resting) => claim(db, sealer, { limit, nowMs, resting, owner, running }),
     async holdIds(line) {
       const { batch, position, run } = line;
       const earlier = holdsBetween(batch.id, position, { over: line.over, runs: run - 1 });
@@ -125,6 +107,37 @@ function createRuns(
   };
 }
 
+interface Claiming extends Pick<QueueOptions, "owner" | "running"> {
+  readonly limit: number;
+  readonly nowMs: number;
+  /** Batches that have no turn. */
+  readonly resting: readonly string[];
+}
+
+async function claim(
+  db: Db,
+  sealer: Sealer,
+  { limit, nowMs, resting, owner, running }: Claiming,
+): Promise<readonly ClaimedLine[]> {
+  const locked = db.kind === "sqlite" ? "" : "FOR UPDATE SKIP LOCKED";
+  const rows = await db.query(
+    `WITH next AS (
+           SELECT account_id, batch_id, position FROM batch_lines
+           WHERE state = 'waiting' AND try_native = 0 AND not_before <= $2 AND NOT ${inListSql(db.kind, "batch_id", "$4")}
+             AND EXISTS (SELECT id FROM batches WHERE batches.account_id = batch_lines.account_id
+               AND batches.id = batch_lines.batch_id AND expires_at > $2
+               AND (batches.status = 'in_progress' OR batch_lines.attempts > 0))
+           ORDER BY position LIMIT $3 ${locked})
+         UPDATE batch_lines SET state = 'running', owner = $1, attempts = attempts + 1, runs = runs + 1
+         WHERE state = 'waiting' AND (account_id, batch_id, position) IN (SELECT account_id, batch_id, position FROM next)
+         RETURNING ${CLAIMED}`,
+    [owner, nowMs, limit, listValue(db.kind, resting)],
+  );
+  const lines = (await Promise.all(rows.map((row) => readLine(db, sealer, row)))).filter((line) => line !== null);
+  for (const line of lines) running.add(nameOf(line));
+  return lines;
+}
+
 export interface QueueOptions {
   readonly owner: string;
   readonly processes: Db;
@@ -147,7 +160,7 @@ function holdsBetween(
   return all;
 }
 
-/** What was paid for these holds; null where none was charged. */
+/** Sums up what was paid for these holds; null where none was charged. */
 async function paidFor(db: Db, holdIds: readonly string[]): Promise<bigint | null> {
   const [row] = await db.query(
     `SELECT CAST(SUM(paid) AS BIGINT) AS paid FROM charges WHERE ${inListSql(db.kind, "hold_id", "$1")}`,

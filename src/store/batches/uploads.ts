@@ -4,8 +4,8 @@ import { createHash } from "node:crypto";
 import type { FileRoom, StoredFile } from "../../core/batches/files.ts";
 import type {
   CompletedParts,
-  Completion,
   StoredUpload,
+  UploadCompletion,
   UploadPart,
   UploadStatus,
   UploadStore,
@@ -142,7 +142,7 @@ interface ToComplete {
   readonly parts: CompletedParts;
 }
 
-async function complete(db: Db, sealer: Sealer, { name, parts }: ToComplete): Promise<Completion> {
+async function complete(db: Db, sealer: Sealer, { name, parts }: ToComplete): Promise<UploadCompletion> {
   const { accountId, id } = name;
   const begun = await findUpload(db, sealer, name);
   if (begun?.status === "completed") return { state: "completed", file: begun.file };
@@ -169,7 +169,7 @@ async function complete(db: Db, sealer: Sealer, { name, parts }: ToComplete): Pr
 async function chosenParts(
   db: Db,
   { name, partIds, bytes }: { readonly name: OwnedId; readonly partIds: readonly string[]; readonly bytes: number },
-): Promise<readonly OwnedId[] | Exclude<Completion, { readonly state: "completed" }>> {
+): Promise<readonly OwnedId[] | Exclude<UploadCompletion, { readonly state: "completed" }>> {
   const rows = await db.query(`SELECT id, bytes FROM upload_parts ${PARTS_OF} AND is_ready = 1`, [
     ...[name.accountId, name.id],
   ]);
@@ -191,7 +191,7 @@ interface Joined {
   readonly chosen: readonly OwnedId[];
 }
 
-async function join(db: Db, sealer: Sealer, { upload, parts, chosen }: Joined): Promise<Completion> {
+async function join(db: Db, sealer: Sealer, { upload, parts, chosen }: Joined): Promise<UploadCompletion> {
   const { accountId, id, keptMs } = upload;
   const hash = createHash("md5");
   async function* all(): AsyncGenerator<Buffer> {

@@ -48,22 +48,11 @@ export function registerGeminiBatches(server: FastifyInstance, edge: CreateConte
     return writeGeminiBatch(made);
   });
 
-  server.get("/v1beta/batches", NO_SLOT, async (request: FastifyRequest<{ Querystring: QueryTexts }>) => {
-    const limit = readWhole(request.query, "pageSize", { min: 0, max: PAGE.most }) || PAGE.usual;
-    const after = single(request.query, "pageToken");
-    if (after !== null && !isId(after)) throw batchNotFound(after);
-    const { accountId } = callerOf(request).key;
-    const page = { api: "gemini", after, isNewestFirst: true, limit: limit + 1 } as const;
-    const found = await store.list(accountId, page);
-    if (found === null) throw batchNotFound(after ?? "");
-    const shown = found.slice(0, limit);
-    return {
-      operations: shown.map(writeGeminiBatch),
-      ...(found.length > limit ? { nextPageToken: shown.at(-1)?.id } : {}),
-    };
-  });
+  server.get("/v1beta/batches", NO_SLOT, (request: GeminiPageRequest) => list(request, edge));
 
   server.get("/v1beta/batches/:id", NO_SLOT, async (request: IdRequest, reply) => {
+    // An action of a batch, called with another method than its own: 405, because the path is right.
+    if (request.params.id.includes(":")) return reply.callNotFound();
     const batch = await find(request);
     const operation = writeGeminiBatch(batch);
     if (batch.endedAtMs === null || batch.content.inputFileId !== null) return operation;
@@ -74,16 +63,34 @@ export function registerGeminiBatches(server: FastifyInstance, edge: CreateConte
   });
 
   const cancelAt = { config: { label: "/v1beta/batches/{id}:cancel", needsNoSlot: true } };
-  server.post("/v1beta/batches/:id([^:/]+)::cancel", cancelAt, async (request: IdRequest) => {
+  server.post("/v1beta/batches/:id(.+)::cancel", cancelAt, async (request: IdRequest) => {
     await store.cancel(await find(request), edge.now());
     return NO_FIELDS;
   });
 
-  server.delete("/v1beta/batches/:id", NO_SLOT, async (request: IdRequest) => {
+  server.delete("/v1beta/batches/:id", NO_SLOT, async (request: IdRequest, reply) => {
+    if (request.params.id.includes(":")) return reply.callNotFound();
     const batch = await find(request);
     if (batch.endedAtMs === null) throw new GatewayError("badRequest", TEXT.batchRuns, { code: "batch_running" });
     await edge.services().ledger.end([{ holdId: batchHoldId(batch.id), accountId: batch.accountId }]);
     await store.remove(batch);
     return NO_FIELDS;
   });
+}
+
+type GeminiPageRequest = FastifyRequest<{ Querystring: QueryTexts }>;
+
+async function list(request: GeminiPageRequest, { batches }: CreateContext) {
+  const limit = readWhole(request.query, "pageSize", { min: 0, max: PAGE.most }) || PAGE.usual;
+  const after = single(request.query, "pageToken");
+  if (after !== null && !isId(after)) throw batchNotFound(after);
+  const { accountId } = callerOf(request).key;
+  const page = { api: "gemini", after, isNewestFirst: true, limit: limit + 1 } as const;
+  const found = await batches.store.list(accountId, page);
+  if (found === null) throw batchNotFound(after ?? "");
+  const shown = found.slice(0, limit);
+  return {
+    operations: shown.map(writeGeminiBatch),
+    ...(found.length > limit ? { nextPageToken: shown.at(-1)?.id } : {}),
+  };
 }

@@ -30,7 +30,6 @@ const NO_SLOT = { config: { needsNoSlot: true } };
 const PURPOSE = "user_data";
 
 type UploadRequest = FastifyRequest<{ Querystring: QueryTexts }>;
-type ListRequest = FastifyRequest<{ Querystring: QueryTexts }>;
 
 export function registerGeminiFiles(server: FastifyInstance, edge: FilesContext): void {
   const write = (request: FastifyRequest, file: StoredFile): JsonObject =>
@@ -52,7 +51,7 @@ export function registerGeminiFiles(server: FastifyInstance, edge: FilesContext)
     return { file: write(request, await keepWhole(request, edge)) };
   });
 
-  server.get("/v1beta/files", NO_SLOT, async (request: ListRequest) => {
+  server.get("/v1beta/files", NO_SLOT, async (request: UploadRequest) => {
     const limit = readWhole(request.query, "pageSize", { min: 0, max: PAGE.most }) || PAGE.usual;
     const after = single(request.query, "pageToken");
     if (after !== null && !isId(after)) throw fileNotFound(after);
@@ -64,10 +63,14 @@ export function registerGeminiFiles(server: FastifyInstance, edge: FilesContext)
     return { files: shown.map((file) => write(request, file)), ...next };
   });
 
-  server.get("/v1beta/files/:id", NO_SLOT, async (request: IdRequest) => write(request, await find(request)));
+  server.get("/v1beta/files/:id", NO_SLOT, async (request: IdRequest, reply) => {
+    // An action of a file, called with another method than its own: 405, because the path is right.
+    if (request.params.id.includes(":")) return reply.callNotFound();
+    return write(request, await find(request));
+  });
 
   const downloadAt = { config: { label: "/v1beta/files/{id}:download", needsNoSlot: true } };
-  server.get("/v1beta/files/:id([^:/]+)::download", downloadAt, async (request: IdRequest, reply) => {
+  server.get("/v1beta/files/:id(.+)::download", downloadAt, async (request: IdRequest, reply) => {
     const { accountId, id } = nameOf(request, fileNotFound);
     const batchId = geminiBatchOfFile(id);
     const batch = batchId === null ? null : await store.find("gemini", { accountId, id: batchId });
@@ -78,7 +81,8 @@ export function registerGeminiFiles(server: FastifyInstance, edge: FilesContext)
     return reply.send(Readable.from(files.read(file), { objectMode: false, highWaterMark: 1 }));
   });
 
-  server.delete("/v1beta/files/:id", NO_SLOT, async (request: IdRequest) => {
+  server.delete("/v1beta/files/:id", NO_SLOT, async (request: IdRequest, reply) => {
+    if (request.params.id.includes(":")) return reply.callNotFound();
     const name = nameOf(request, fileNotFound);
     if (!(await files.remove(name))) throw fileNotFound(name.id);
     return {};
@@ -114,7 +118,7 @@ function newGeminiId(nowMs: number): string {
   return newFileId(nowMs).replace("-", "");
 }
 
-/** What a client says about a file, beside its bytes. */
+/** Reads what a client says about a file, beside its bytes. */
 function readAbout(body: JsonObject): AboutFile {
   const { file = {} } = body;
   if (!isObject(file)) throw invalid("file", TEXT.notFileObject);

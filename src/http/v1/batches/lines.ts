@@ -91,7 +91,7 @@ async function* linesOf(file: AsyncIterable<Buffer>, most: number): AsyncGenerat
 type QuoteContext = Pick<CallContext, "formats" | "services" | "state" | "batches" | "settings">;
 
 export interface LineQuoter {
-  /** What all lines so far may cost. */
+  /** Sum of what all lines so far may cost. */
   readonly sum: LineQuote;
   add(line: LineRequest): Promise<void>;
 }
@@ -124,13 +124,13 @@ function refusedLater(error: unknown): LineQuote {
   throw error;
 }
 
-interface Place {
+interface LinePlace {
   readonly format: CallFormat;
   readonly target: RequestTarget | undefined;
 }
 
 /** The format that is spoken at the path of a batch, and the model where the path names it. */
-export function placeOf(endpoint: string, { formats }: Pick<QuoteContext, "formats">): Place {
+export function placeOf(endpoint: string, { formats }: Pick<QuoteContext, "formats">): LinePlace {
   for (const { path, format } of formats.routes) {
     if (path === endpoint) return { format, target: undefined };
     const [before = "", after] = path.split("{model}");
@@ -143,7 +143,7 @@ export function placeOf(endpoint: string, { formats }: Pick<QuoteContext, "forma
 
 export async function readToQuote(
   line: LineRequest,
-  { format, target, caller }: Place & { readonly caller: Caller },
+  { format, target, caller }: LinePlace & { readonly caller: Caller },
   edge: QuoteContext,
 ) {
   const { accountId } = caller.key;

@@ -81,7 +81,7 @@ async function callerOfLines({ batch }: ClaimedLine, { keys }: NativeContext): P
   return verified?.state === "ok" ? { key: verified.key, profile: verified.profile, teams: verified.teams } : null;
 }
 
-/** Null for a line that our own queue runs, with the error that it may have. */
+/** Resolves to null for a line that our own queue runs, with the error that it may have. */
 async function readSendable(line: ClaimedLine, caller: Caller, edge: NativeContext): Promise<Sendable | null> {
   const { request, batch } = line;
   if (request === null) return null;

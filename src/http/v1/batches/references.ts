@@ -2,7 +2,7 @@
 // them.
 
 import { GatewayError } from "../../../core/errors.ts";
-import type { FileContent } from "../../../formats/file-references.ts";
+import type { NamedFile } from "../../../formats/file-references.ts";
 import type { CallFormat } from "../../../formats/format.ts";
 import { type ParsedBody, parseBody } from "../../../formats/json/parse.ts";
 import { spliceFields } from "../../../formats/json/splice.ts";
@@ -21,7 +21,7 @@ export async function withFileContents(
   const references = format.endpoint === undefined ? format.fileReferences : undefined;
   if (references?.mayHave(parsed.source) !== true) return parsed;
   const { body } = parseBody(parsed.source.bytes);
-  const contents = new Map<string, FileContent>();
+  const contents = new Map<string, NamedFile>();
   let length = parsed.source.bytes.length;
   for (const id of references.find(body)) {
     const file = await files.find({ accountId, id });

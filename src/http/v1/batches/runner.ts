@@ -37,20 +37,30 @@ export function runBatches(server: FastifyInstance, edge: RunnerContext, queue: 
   server.addHook("preClose", async () => runner.stop());
 }
 
+/** Looks at hosts beside the lines, because hosts take their time. One look follows the other. */
+function createHostLook(edge: RunnerContext, warn: (err: unknown) => void): () => void {
+  let isLooking = false;
+  return () => {
+    if (isLooking) return;
+    isLooking = true;
+    void runNative(edge)
+      .catch(warn)
+      .finally(() => (isLooking = false));
+  };
+}
+
 function createRunner(server: Server, edge: RunnerContext, queue: Pick<RequestQueue, "length">) {
-  const { batches, openCalls, live, log, now } = edge;
+  const { batches, log, now } = edge;
+  const warn = (err: unknown): void => log.warn({ event: "batches.failed", err }, "a batch could not go on; retrying");
+  const lookAtHosts = createHostLook(edge, warn);
   let running = 0;
   let isStopped = false;
   let isLooking = false;
-  let isSending = false;
   let keptUpAtMs = 0;
   const resting = new Map<string, number>();
   let timer: NodeJS.Timeout | null = null;
-  function room(): number {
-    const busy = openCalls.count() - running;
-    if (isStopped || queue.length() > 0 || busy > live().limits.inFlight * BUSY_SHARE) return 0;
-    return batches.concurrency - running;
-  }
+  const room = (): number =>
+    isStopped || queue.length() > 0 || isBusy(edge, running) ? 0 : batches.concurrency - running;
 
   async function run(line: ClaimedLine): Promise<void> {
     const { result, cost, later } = await ask(line, server, edge);
@@ -66,7 +76,7 @@ function createRunner(server: Server, edge: RunnerContext, queue: Pick<RequestQu
     if (now() - keptUpAtMs >= KEEP_UP_MS) {
       keptUpAtMs = now();
       await batches.queue.keepUp(now());
-      lookAtHosts();
+      if (!isStopped) lookAtHosts();
     }
     const free = room();
     if (free <= 0) return;
@@ -80,17 +90,6 @@ function createRunner(server: Server, edge: RunnerContext, queue: Pick<RequestQu
         });
     }
   }
-
-  /** Beside the lines: hosts take their time. */
-  function lookAtHosts(): void {
-    if (isSending || isStopped) return;
-    isSending = true;
-    void runNative(edge)
-      .catch(warn)
-      .finally(() => (isSending = false));
-  }
-
-  const warn = (err: unknown): void => log.warn({ event: "batches.failed", err }, "a batch could not go on; retrying");
 
   function wake(): void {
     if (isLooking || isStopped) return;
@@ -108,6 +107,11 @@ function createRunner(server: Server, edge: RunnerContext, queue: Pick<RequestQu
     if (timer !== null) clearInterval(timer);
   };
   return { start, stop };
+}
+
+/** Live requests have so many places that lines take no more. */
+function isBusy({ openCalls, live }: RunnerContext, running: number): boolean {
+  return openCalls.count() - running > live().limits.inFlight * BUSY_SHARE;
 }
 
 /** Batches whose next lines would be refused as well, of those that are noted with the end of their rest. */

@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { FILE_PURPOSES } from "../../../core/batches/files.ts";
-import type { Completion, StoredUpload } from "../../../core/batches/uploads.ts";
+import type { StoredUpload, UploadCompletion } from "../../../core/batches/uploads.ts";
 import { GatewayError } from "../../../core/errors.ts";
 import { isId } from "../../../core/responses/stored.ts";
 import { writeUpload } from "../../../formats/endpoints/files.ts";
@@ -23,7 +23,7 @@ import {
   requireStoring,
 } from "./files.ts";
 
-/** What is not complete after this long is deleted, as at OpenAI. */
+/** An upload that is not complete after this long is deleted, as at OpenAI. */
 export const UPLOAD_MS = 60 * 60 * 1000;
 export const PART_BYTES_MAX = 64 * 1024 * 1024;
 /** The rest of a form beside its file. */
@@ -98,9 +98,9 @@ export async function storePart(
 }
 
 export function requireCompleted(
-  completion: Completion,
+  completion: UploadCompletion,
   upload: StoredUpload,
-): asserts completion is Extract<Completion, { readonly state: "completed" }> {
+): asserts completion is Extract<UploadCompletion, { readonly state: "completed" }> {
   if (completion.state === "over") throw uploadOver(upload);
   if (completion.state === "other-md5") throw invalid("md5", TEXT.otherMd5);
   if (completion.state === "unknown-part") throw invalid("part_ids", TEXT.unknownPart(completion.id));
