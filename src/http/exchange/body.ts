@@ -12,7 +12,7 @@ import { refuseRepeats } from "../../formats/json/repeats.ts";
 import type { JsonSource, ScannedObject } from "../../formats/scan/scan.ts";
 import type { Caller } from "../../gateway/call.ts";
 import * as TEXT from "../text.ts";
-import { closeGently, whenDone } from "./disconnect.ts";
+import { whenDone } from "./disconnect.ts";
 import { sendError } from "./errors.ts";
 import { isUpload, readUploads, uploadBounds } from "./uploads.ts";
 
@@ -182,7 +182,6 @@ export function declaredLength({ headers }: FastifyRequest): number | null {
 
 /** The rest of it may be of any length, so the connection ends with the response. */
 function tooLarge(request: FastifyRequest): GatewayError {
-  closeGently(request.socket);
   const message = isUpload(request) ? TEXT.uploadTooLarge(uploadBounds(request).limit) : TEXT.bodyTooLarge;
   return new GatewayError("tooLarge", message, { headers: { connection: "close" } });
 }

@@ -6,6 +6,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { type ErrorKind, GatewayError } from "../../core/errors.ts";
 import { USUAL } from "../../formats/registry.ts";
 import * as TEXT from "../text.ts";
+import { closeGently } from "./disconnect.ts";
 import { errorPage, wantsPage } from "./error-page.ts";
 import { newRequestId, requestIdHeaders } from "./request-head.ts";
 
@@ -38,6 +39,8 @@ const FINAL_STATUSES: ReadonlySet<number> = new Set([400, 401, 402, 404, 405, 41
 export function sendError(error: GatewayError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { retryAfterSeconds, headers } = error.details;
   const format = request.clientFormat ?? USUAL;
+  // If this response ends the connection, the client reads it although it is still sending.
+  if (!request.raw.complete) closeGently(request.socket);
   reply.headers(requestIdHeaders(request.id, format));
   if (retryAfterSeconds !== undefined) reply.header("retry-after", String(retryAfterSeconds));
   else if (FINAL_STATUSES.has(error.status)) reply.header("x-should-retry", "false");

@@ -14,7 +14,6 @@ import {
 } from "../../formats/media/multipart.ts";
 import type { Upload, UploadedFile } from "../../formats/media/upload.ts";
 import * as TEXT from "../text.ts";
-import { closeGently } from "./disconnect.ts";
 import { MEMORY_BYTES, Spool, UploadRoom } from "./spool.ts";
 
 declare module "fastify" {
@@ -104,7 +103,6 @@ async function receive(request: FastifyRequest, payload: RequestPayload, room: U
     request.upload = form.upload();
   } catch (error) {
     request.dropUpload();
-    closeGently(request.socket);
     throw error instanceof GatewayError ? error : failed(error);
   }
 }

@@ -187,6 +187,29 @@ describe("415", () => {
   );
 });
 
+describe("a client that is still sending when its body is refused", () => {
+  it.each([
+    ["of another kind", "multipart/form-data; boundary=x", LIMIT_BYTES, 415],
+    ["too large", "application/json", 2 * LIMIT_BYTES, 413],
+  ])("reads why one %s is, and its connection ends without a reset", async (_kind, type, length, status) => {
+    const bytes = Buffer.alloc(length, 45);
+    const socket = openSocket(gateway.url).setEncoding("latin1");
+    let received = "";
+    socket.on("data", (text) => {
+      received += text;
+    });
+    const ended = new Promise<void>((resolve, reject) => socket.once("end", resolve).once("error", reject));
+    socket.write(
+      `POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${gateway.key}\r\n` +
+        `Content-Type: ${type}\r\nContent-Length: ${bytes.length}\r\n\r\n`,
+    );
+    socket.write(bytes.subarray(1));
+    await ended;
+    expect(received).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    socket.destroy();
+  });
+});
+
 describe("a client that leaves in the middle of its upload", () => {
   it("does no harm", async () => {
     const socket = openSocket(gateway.url);
