@@ -48,7 +48,7 @@ export interface Ledger {
   stop(): Promise<void>;
 }
 
-export type EndedHold = Pick<VoidOp, "holdId" | "accountId" | "keyId">;
+type EndedHold = Pick<VoidOp, "holdId" | "accountId" | "keyId">;
 
 export interface LedgerOptions {
   readonly store: LedgerStore;

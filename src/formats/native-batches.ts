@@ -15,7 +15,7 @@ interface SentBatch {
   readonly body: JsonObject | string;
 }
 
-export interface NativeState {
+interface NativeState {
   readonly isOver: boolean;
   /** Paths of the answers, a line of JSON each. */
   readonly resultPaths: readonly string[];

@@ -5,8 +5,7 @@ import type { NanoUsd } from "../money.ts";
 import type { RateCard } from "../price.ts";
 import type { JsonItem, OwnedId } from "../responses/stored.ts";
 
-export const BATCH_APIS = ["openai", "messages", "gemini"] as const;
-export type BatchApi = (typeof BATCH_APIS)[number];
+export type BatchApi = "openai" | "messages" | "gemini";
 export type BatchStatus =
   | "validating"
   | "in_progress"

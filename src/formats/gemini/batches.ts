@@ -18,9 +18,7 @@ const LOST = { code: 13, message: "The result cannot be read any more." };
 const iso = (ms: number): string => new Date(ms).toISOString();
 
 /** The requests of a batch: those inside, or the id of the file that has them. */
-export type GeminiInput =
-  | { readonly fileId: string }
-  | { readonly lines: readonly LineRequest[]; readonly fileId: null };
+type GeminiInput = { readonly fileId: string } | { readonly lines: readonly LineRequest[]; readonly fileId: null };
 
 export interface GeminiBatch {
   readonly input: GeminiInput;
@@ -67,7 +65,7 @@ export function readGeminiLine(bytes: Buffer): LineRequest | Omit<BatchError, "l
   return { customId: key, body: JSON.stringify(request) };
 }
 
-export function geminiResultsFile({ id }: Pick<StoredBatch, "id">): string {
+function geminiResultsFile({ id }: Pick<StoredBatch, "id">): string {
   return `batch${id}`;
 }
 

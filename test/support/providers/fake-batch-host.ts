@@ -12,7 +12,7 @@ interface Line {
   readonly body: Record<string, unknown>;
 }
 
-export interface HostBatch {
+interface HostBatch {
   readonly id: string;
   readonly lines: readonly Line[];
   state: "running" | "over";

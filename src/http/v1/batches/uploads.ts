@@ -24,8 +24,8 @@ import {
 } from "./files.ts";
 
 /** An upload that is not complete after this long is deleted, as at OpenAI. */
-export const UPLOAD_MS = 60 * 60 * 1000;
-export const PART_BYTES_MAX = 64 * 1024 * 1024;
+const UPLOAD_MS = 60 * 60 * 1000;
+const PART_BYTES_MAX = 64 * 1024 * 1024;
 /** The rest of a form beside its file. */
 const FORM_BYTES = 1024 * 1024;
 /** Parts that were sent again lie there until the upload is over. */
