@@ -3,8 +3,9 @@
 
 import { randomBytes } from "node:crypto";
 import type { ClaimedLine, NativeBatch } from "../../../core/batches/batches.ts";
-import { nativeClientOf, type Sendable, sendable } from "../../../gateway/batches/native.ts";
+import { type Sendable, sendable } from "../../../gateway/batches/native.ts";
 import type { Caller } from "../../../gateway/call.ts";
+import { nativeClientOf } from "../../../providers/native-batches.ts";
 import type { PublicContext } from "../../context.ts";
 import { placeOf, readToQuote } from "./lines.ts";
 
@@ -94,7 +95,7 @@ const keyOf = ({ position }: ClaimedLine): string => `line-${position}`;
 
 async function send(group: readonly SentLine[], edge: NativeContext): Promise<void> {
   const [{ provider, path, line }] = group as readonly [SentLine, ...SentLine[]];
-  const client = nativeClientOf(provider, edge.services());
+  const client = nativeClientOf(provider, edge.services().registry);
   if (client === null) throw new Error(`${provider} runs no batches`);
   const requests = group.map((sent) => ({ key: keyOf(sent.line), body: sent.body }));
   const remoteId = await client.begin(path, requests);
@@ -106,7 +107,7 @@ async function send(group: readonly SentLine[], edge: NativeContext): Promise<vo
 
 async function takeOver(batch: NativeBatch, edge: NativeContext): Promise<void> {
   const { native } = edge.batches;
-  const client = nativeClientOf(batch.provider, edge.services());
+  const client = nativeClientOf(batch.provider, edge.services().registry);
   const leftMs = batch.expiresAtMs - edge.now();
   if (client === null || leftMs <= GIVE_UP_BEFORE_MS) return native.over(batch);
   const state = await client.state(batch.remoteId);
