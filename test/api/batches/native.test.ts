@@ -28,7 +28,7 @@ const USUAL = ((TOKENS.input * PRICE.input + TOKENS.output * PRICE.output) / 1e6
 
 function yaml(kind: "openai" | "anthropic"): string {
   return `providers:
-  alpha: { kind: ${kind}, baseUrl: "${host.url}", apiKey: secret, batches: true }
+  alpha: { kind: ${kind}, baseUrl: "${host.url}", apiKey: secret, batches: true, zeroRetention: true }
 catalog: none
 models:
   - { id: one, provider: alpha, upstream: one-1, context: 100000, maxOutput: 8000, price: { input: 2, output: 10, factors: { batch: 0.5 } }, capabilities: [tools] }
@@ -151,6 +151,7 @@ test("a batch that is cancelled is cancelled at the host, and pays what the host
 test.each<[string, object, number]>([
   ["a batch of few lines", {}, 9],
   ["lines of a service tier", { service_tier: "priority" }, LINES],
+  ["lines that nobody may keep", { service_zero_retention: true }, LINES],
 ])("%s stays with our own queue", async (_name, more, count) => {
   gateway = await start();
   const { id } = await create(more, count);

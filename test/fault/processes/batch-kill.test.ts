@@ -10,7 +10,7 @@ import { type GatewayProcess, startGatewayProcess } from "../../support/gateway/
 import { isLong } from "../../support/random.ts";
 import { createTestDatabase } from "../../support/stores/postgres.ts";
 
-vi.setConfig({ testTimeout: 900_000, hookTimeout: 900_000 });
+vi.setConfig({ testTimeout: isLong ? 7_200_000 : 900_000, hookTimeout: 900_000 });
 
 const LINES = Number(process.env.BATCH_LINES ?? (isLong ? 10_000 : 120));
 // Polls and lines are requests of one key.
@@ -71,7 +71,10 @@ async function show(gateway: GatewayProcess, key: string, id: string): Promise<B
 
 const completed = (gateway: GatewayProcess, key: string, id: string, least: number): Promise<void> =>
   expect
-    .poll(async () => (await show(gateway, key, id)).request_counts.completed, { timeout: 600_000, interval: 250 })
+    .poll(async () => (await show(gateway, key, id)).request_counts.completed, {
+      timeout: isLong ? 3_600_000 : 600_000,
+      interval: 250,
+    })
     .toBeGreaterThanOrEqual(least);
 
 /** The requests that were charged, each as often as it was. */

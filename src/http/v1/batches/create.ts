@@ -119,7 +119,7 @@ export async function createBatch(
     }
   } catch (error) {
     // Where the store is away, the batch fails by itself after an hour, and its hold ends then.
-    await edge.services().ledger.end([{ ...hold, holdId: hold.id }]);
+    await edge.services().ledger.end([{ holdId: hold.id, accountId, keyId }]);
     await store.remove(batch);
     throw error;
   }
