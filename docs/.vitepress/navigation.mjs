@@ -73,6 +73,7 @@ export const SECTIONS = [
       { text: "Stability of the API", link: "/reference/api-versions" },
       { text: "Models", link: "/reference/models" },
       { text: "Compatibility", link: "/reference/compatibility" },
+      { text: "Methods of the clients", link: "/reference/sdk-methods" },
       { text: "Anthropic clients, other models", link: "/reference/compatibility-messages" },
       { text: "OpenAI clients, Claude models", link: "/reference/compatibility-chat" },
       { text: "OpenAI clients, Responses models", link: "/reference/compatibility-responses-provider" },

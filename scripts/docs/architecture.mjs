@@ -94,6 +94,7 @@ const FOLDERS = {
   "src/http/pages": "The dashboard's files, `/docs` and `/llms.txt`.",
   "src/http/sockets": "WebSockets.",
   "src/http/v1": "The public endpoints, and the record of each call.",
+  "src/http/v1/chat": "Stored chat completions.",
   "src/http/v1/batches": "Files and batches.",
   "src/http/v1/responses": "Stored responses, background, conversations and compaction.",
   "src/providers": "Connections, health, breakers, sandbox.",

@@ -19,6 +19,8 @@ import { createFileStore } from "../store/batches/files.ts";
 import { createNativeQueue } from "../store/batches/native.ts";
 import { createBatchQueue } from "../store/batches/queue.ts";
 import { createUploadStore } from "../store/batches/uploads.ts";
+import { createCacheStore } from "../store/responses/caches.ts";
+import { createCompletionStore, createMark } from "../store/responses/completions.ts";
 import { createSealedContent } from "../store/responses/content.ts";
 import { createConversationStore } from "../store/responses/conversations.ts";
 import { createResponseStore } from "../store/responses/responses.ts";
@@ -62,8 +64,14 @@ export async function openState(
     onUnreadable: (row) => log.error({ event: "responses.unreadable", ...row }, "stored content cannot be opened"),
     onSealed: upkeep.noteStored,
   });
+  const caches = createCacheStore(contents, sealed, now);
   const retention = createRetention({
-    ...{ subject: "responses", store, now, log },
+    ...{ subject: "responses", now, log },
+    // A kept prompt has its own end.
+    store: {
+      deleteBefore: async (atMs, limit) =>
+        (await store.deleteBefore(atMs, limit)) + (await caches.deleteExpired(limit)),
+    },
     days: () => live().responses.responsesRetentionDays,
   });
   await upkeep.start();
@@ -73,8 +81,11 @@ export async function openState(
       form,
       responses: createResponseStore(contents, sealed, owner),
       conversations: createConversationStore(contents, sealed),
+      completions: createCompletionStore(contents, sealed, createMark(secret)),
       compactions: createSealer(secret, "compactions"),
+      caches,
       runs,
+      retentionDays: () => live().responses.responsesRetentionDays,
       conversationBytes: () => live().responses.conversationBytes,
       takeBytes: (keyId, bytes) => storedBytes(keyId, bytes, live().limits.storedBytesPerMinute),
       log,

@@ -81,7 +81,20 @@ function joiningModels(tier: Tier, chain: readonly Model[], input: ChainsInput):
 function toolChain(tier: Tier, input: ChainsInput): TierChain {
   const written = input.writtenWithTools[tier];
   if (written !== undefined) return writtenChain(TIERS_WITH_TOOLS, tier, written, input);
-  return input.written[tier] === undefined ? served(input.shippedWithTools[tier], input) : NO_CHAIN;
+  if (input.written[tier] !== undefined) return NO_CHAIN;
+  const shipped = served(input.shippedWithTools[tier], input);
+  return shipped.models.length > 0 ? shipped : filledToolChain(tier, input);
+}
+
+/**
+ * Keeps the order of prices where a tier was filled: by scores, a lower tier would begin with the dearest model of a
+ * vendor. Operators' own models, and a chain that ships, are ordered by scores.
+ */
+function filledToolChain(tier: Tier, input: ChainsInput): TierChain {
+  if (served(input.shipped[tier], input).models.length > 0) return NO_CHAIN;
+  const { models, efforts } = shippedChain(tier, input);
+  const isShipped = models.every(({ id }) => input.shippedIds.has(id));
+  return isShipped ? { models: models.filter(takesTools), efforts } : NO_CHAIN;
 }
 
 /** The section of a configuration with these chains. */
@@ -92,17 +105,27 @@ export function lowestListing(lists: ChainLists, id: string, isModel: (id: strin
   return TIERS.find((tier) => lists[tier]?.some((entry) => readEntry(entry, isModel).id === id)) ?? null;
 }
 
-/**
- * A user with a single key should have every tier, so where none of the shipped models is routable, others take their
- * place, cheapest first: those that belong to the tier, else shipped ones from above, else those of the next tier below.
- */
 function shippedChain(tier: Tier, input: ChainsInput): TierChain {
   const chain = served(input.shipped[tier], input);
-  if (chain.models.length > 0) return chain;
+  return chain.models.length > 0 ? chain : filledChain(tier, input);
+}
+
+/**
+ * A user with a single key should have every tier, so where none of the shipped models is routable, others take their
+ * place: those that belong to the tier, cheapest first, then the shipped ones in the chain of the tier above, with their
+ * efforts. Where there are neither, those of the highest tier below. So no tier offers what the tier above finds too dear.
+ */
+function filledChain(tier: Tier, input: ChainsInput): TierChain {
   const models = [...input.models.values()].filter((model) => isServed(model, input) && !model.isProvisional);
-  const own = models.filter((model) => model.tier === tier);
-  const shipped = models.filter(({ id }) => input.shippedIds.has(id));
-  return { models: cheapest(own.length > 0 ? own : neighbours(tier, shipped)), efforts: NO_EFFORTS };
+  const isShipped = ({ id }: Model): boolean => input.shippedIds.has(id);
+  const own = cheapest(models.filter((model) => model.tier === tier));
+  const above = TIERS[tierRank(tier) + 1];
+  const next = above === undefined ? NO_CHAIN : shippedChain(above, input);
+  const filled = [...own, ...next.models.filter((model) => isShipped(model) && !own.includes(model))];
+  if (filled.length > 0) return { models: filled.slice(0, FILLED_LENGTH), efforts: next.efforts };
+  const below = TIERS.findLast((other) => models.some((model) => isShipped(model) && model.tier === other));
+  const others = models.filter((model) => isShipped(model) && model.tier === below);
+  return { models: cheapest(others).slice(0, FILLED_LENGTH), efforts: NO_EFFORTS };
 }
 
 /** The routable models of a chain that ships. A replaced model may not take the effort. */
@@ -126,15 +149,8 @@ function entryOf(entry: string, input: ChainsInput) {
   return readEntry(entry, (id) => findModel(input, id) !== undefined);
 }
 
-function neighbours(tier: Tier, models: readonly Model[]): readonly Model[] {
-  const above = models.filter((model) => tierRank(model.tier) > tierRank(tier));
-  if (above.length > 0) return above;
-  const below = TIERS.findLast((other) => models.some((model) => model.tier === other));
-  return models.filter((model) => model.tier === below);
-}
-
 function cheapest(models: readonly Model[]): readonly Model[] {
-  return models.toSorted((a, b) => blendedPrice(a) - blendedPrice(b)).slice(0, FILLED_LENGTH);
+  return models.toSorted((a, b) => blendedPrice(a) - blendedPrice(b));
 }
 
 function writtenChain(section: string, tier: Tier, entries: readonly string[], input: ChainsInput): TierChain {

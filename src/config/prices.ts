@@ -17,6 +17,7 @@ import type { Report } from "./report.ts";
 const PRICE_MAX_USD = 1_000_000;
 const TOKENS_MAX = 100_000_000;
 const FACTOR_MAX = 1000;
+const LEAST_SECONDS_MAX = 3600;
 
 /** A day in a configuration. */
 export const day = text({
@@ -71,6 +72,7 @@ const rates = {
   search: each,
   searchedPrompt: each,
   image,
+  leastSeconds: number({ min: 0, max: LEAST_SECONDS_MAX, isWhole: true }),
 };
 
 const band = shape({ ...rates, above: number({ min: 1, max: TOKENS_MAX, isWhole: true }) }, ["above"]);

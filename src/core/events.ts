@@ -143,6 +143,10 @@ export const LOG_EVENTS = {
     meaning: "The process stops with charges in the outbox. The next start books them.",
   },
   // Stored responses
+  "completion.store_failed": {
+    level: "error",
+    meaning: "A chat completion could not be stored. It was answered, charged, and has the note `not_stored`.",
+  },
   "response.store_failed": {
     level: "error",
     meaning: "A response could not be stored. It was answered, charged, and says `store: false`.",

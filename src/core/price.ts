@@ -23,6 +23,8 @@ export interface Rates {
   readonly own?: Readonly<Partial<Record<Unit, number>>>;
   /** Rates for each image, by size and quality such as `1024x1024/low`, by one of them, or `any`. */
   readonly images?: Readonly<Record<string, number>>;
+  /** Time of the unit `minute` that every request with some of it is charged for at least. */
+  readonly leastSeconds?: number;
 }
 
 /** Rates for all tokens of a request whose prompt is longer than this. */
@@ -120,7 +122,7 @@ function linesOf(rates: Rates, usage: PricedUsage): readonly ChargedLine[] {
   for (const [unit, { bucket }] of ALL_UNITS) {
     const all = told[unit] ?? 0;
     if (!(all > 0)) continue;
-    const count = bucket === null ? all : Math.min(all, left[bucket]);
+    const count = bucket === null ? atLeast(rates, unit, all) : Math.min(all, left[bucket]);
     if (bucket !== null) left[bucket] -= count;
     const rate = count > 0 ? rateOf(rates, unit) : undefined;
     if (rate !== undefined) lines.push({ unit, count, rate });
@@ -130,6 +132,11 @@ function linesOf(rates: Rates, usage: PricedUsage): readonly ChargedLine[] {
     if (rate !== undefined && count > 0) lines.push({ unit: "image", count, rate });
   }
   return lines;
+}
+
+/** Sound is counted in milliseconds. */
+function atLeast({ leastSeconds = 0 }: Rates, unit: Unit, count: number): number {
+  return unit === "minute" && count > 0 ? Math.max(count, leastSeconds * 1000) : count;
 }
 
 /** Searches of the gateway, and pages it fetched, cost the same at every model. */
@@ -223,7 +230,7 @@ function dearest(card: RateCard, reach: Reach): Price {
   ]);
   const lines = LINES.flatMap(([unit, countOf]): ChargedLine[] => {
     const rate = Math.max(...rates.map(({ own }) => own?.[unit] ?? 0));
-    const count = countOf(reach);
+    const count = Math.max(...rates.map((each) => atLeast(each, unit, countOf(reach))));
     return rate === 0 || count === 0 ? [] : [{ unit, count, rate }];
   });
   for (const [kind, count] of Object.entries(reach.images ?? {})) {

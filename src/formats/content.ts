@@ -134,3 +134,23 @@ export function callDeltas({ tool_calls: calls, function_call: call }: JsonObjec
     };
   });
 }
+
+/** A page that the model's own host has found, and the place of the text that rests on it. */
+export interface UrlCitation {
+  readonly url: string;
+  readonly title: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Citations of a message or a delta, as hosts of chat-completions that search write them. */
+export function urlCitations({ annotations }: JsonObject): readonly UrlCitation[] {
+  if (annotations === undefined) return NO_CITATIONS;
+  return objectsIn(annotations).flatMap(({ type, url_citation: cited }) => {
+    if (type !== "url_citation" || !isObject(cited) || typeof cited.url !== "string") return [];
+    const { url, title, start_index: start, end_index: end } = cited;
+    return [{ url, title: textOrEmpty(title), start: Number(start ?? 0), end: Number(end ?? 0) }];
+  });
+}
+
+const NO_CITATIONS: readonly UrlCitation[] = [];

@@ -23,7 +23,7 @@ import type { RateLimitHeaders } from "./provider/retry-after.ts";
 import type { JsonSource } from "./scan/scan.ts";
 import type { RepeatedChunk } from "./sse/event-pattern.ts";
 import type { SseReader } from "./sse/reader.ts";
-import type { StoredForm } from "./stored-form.ts";
+import type { CachedForm, CompletionForm, StoredForm } from "./stored-form.ts";
 import type { SearchFields } from "./tools/searches.ts";
 
 /** A codec for both ends. */
@@ -183,6 +183,10 @@ export interface ClientFormat extends ClientEnd {
   withPrompt?(given: JsonObject, prompt: BarePrompt): JsonObject;
   /** For formats whose clients continue a response by its id. */
   readonly stored?: StoredForm;
+  /** For formats whose clients have completions stored, to list and read them later. */
+  readonly completions?: CompletionForm;
+  /** For formats whose clients keep prompts to begin later requests with. */
+  readonly cached?: CachedForm;
   /** For formats whose requests name files of the gateway. */
   readonly fileReferences?: FileReferences;
 }

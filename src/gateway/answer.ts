@@ -141,7 +141,7 @@ function streamAnswer(ready: Ready, stream: OpenStream, services: Services): Ans
       const delivered: Delivered = { ...of, usage, outputTokens, isCounted: true, outcome: "complete" };
       const assessment = assess(delivered, services);
       const written = writer.end(writeService(decision, assessment, allNotes(notes, assessment)), assessment.usage);
-      const kept = call.state === null ? null : awaitedLater(call.state.keepClosing(written));
+      const kept = call.state === null ? null : awaitedLater(call.state.keepClosing(written, assessment.usage));
       const wholeText = async () => textSoFar + ((await kept) ?? written);
       const stored = await keepAnswer(call, contentType, wholeText, services);
       const settlement = await book(delivered, assessment, stored, services);

@@ -4,6 +4,7 @@ import type { Profile, Team } from "../core/accounts.ts";
 import type { NativeAnswer } from "../core/batches/batches.ts";
 import type { CallReport } from "../core/call-report.ts";
 import type { CancelSignal } from "../core/cancellation.ts";
+import type { Usage } from "../core/chat.ts";
 import type { KeyRecord } from "../core/keys.ts";
 import type { CallFormat, ClientHeaders, ClientRequest, StreamWriter } from "../formats/format.ts";
 import type { ReadPrompt } from "../routing/sessions/prefix.ts";
@@ -58,8 +59,8 @@ export interface CallState {
   keepWhole(bytes: Buffer): Promise<Buffer>;
   /** The same writer, without what only later turns may see. */
   watching(writer: StreamWriter): StreamWriter;
-  /** Does the same as `keepWhole` with the text that ends a stream. */
-  keepClosing(text: string): Promise<string>;
+  /** Does the same as `keepWhole` with the text that ends a stream. `usage` is that of the whole answer. */
+  keepClosing(text: string, usage: Usage): Promise<string>;
 }
 
 /** Told as the call goes on, so that the edge can take times and free the call's place in the queue. */

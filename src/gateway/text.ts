@@ -27,6 +27,12 @@ export const invalidIdempotencyKey = "'Idempotency-Key' must be 1 to 255 printab
 export const storedTooMuch = (seconds: number) =>
   `This key has stored too many bytes in the last minute. Wait ${seconds} s, or send 'store: false'.`;
 
+// state/keep-completion.ts
+export const notStored = "The completion could not be stored, so it cannot be read again. The answer itself is whole.";
+
+// state/cached.ts
+export const cacheNotFound = (name: string) => `'${name}' does not exist. It may have expired.`;
+
 // open-calls.ts
 export const shuttingDown = "The server is shutting down. Send the request again.";
 

@@ -217,6 +217,17 @@ export const noLanes =
 export const noBackgroundHere = "A response in the background needs POST /v1/responses.";
 export const connectionTooOld = (minutes: number) => `A connection lasts ${minutes} minutes. Open a new one.`;
 
+// v1/caches.ts
+export const cacheTooLarge = (bytes: number) => `A cached content can have ${bytes} bytes at most.`;
+export const oneEnd = "Send either 'ttl' or 'expireTime'.";
+export const invalidTtl = "'ttl' must be a number of seconds, such as '3600s'.";
+export const invalidEnd = "'expireTime' must be a time in the future, such as '2027-01-31T12:00:00Z'.";
+export const onlyTheEnd = "Only 'ttl' or 'expireTime' can be changed.";
+
+// v1/chat/stored.ts
+export const completionNotFound = (id: string) => `Chat completion with id '${id}' not found.`;
+export const unknownFilter = (name: string) => `'${name}' must be a name without spaces.`;
+
 // v1/responses/compact.ts
 export const compactModelRequired = "'model' is missing: a model's id, or \"auto\".";
 export const nothingToCompact = "There is nothing to compact: send 'input', 'previous_response_id' or 'conversation'.";

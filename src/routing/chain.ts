@@ -14,7 +14,7 @@ import { estimateCost } from "./cost.ts";
 import { expectedEffort } from "./effort.ts";
 import { describeHosts, hostOrderOf, hostRules, orderHosts, usableHosts } from "./hosts.ts";
 import { latencyLimit, leftOutNotes } from "./latency.ts";
-import { ableHosts, areAble, describeNeeds, isOnlyTooLong, listNeeds, type Need, reasonAgainst } from "./needs.ts";
+import { areAble, describeNeeds, hostsMeeting, isOnlyTooLong, listNeeds, type Need, reasonAgainst } from "./needs.ts";
 import { preferenceOf, preferredFirst } from "./preference.ts";
 import type { Offer } from "./sessions/offers.ts";
 import { keepSession } from "./sessions/stay.ts";
@@ -191,7 +191,7 @@ type Ordered = Pick<Step, "models" | "notes"> & Pick<Chain, "adjustments">;
 
 function findCapableTier({ question, catalog, placement, inputTokens }: ChainInput): Step & { readonly tier: Tier } {
   const needs = listNeeds({ question, catalog, inputTokens });
-  const hostsOf = (model: Model): readonly HostedModel[] => ableHosts(needs, usableHosts(model, catalog));
+  const hostsOf = (model: Model): readonly HostedModel[] => hostsMeeting(needs, model, catalog);
   const ofTier = (tier: Tier): readonly Model[] => tierChain(tier, { question, catalog });
   const asked = ofTier(placement.tier);
   if (isWhole(asked, needs, catalog)) {
@@ -201,9 +201,9 @@ function findCapableTier({ question, catalog, placement, inputTokens }: ChainInp
   for (const tier of searchOrder(placement)) {
     const models = ofTier(tier).filter((model) => {
       const usable = isRoutable(catalog, model) ? usableHosts(model, catalog) : [];
-      const reason = usable.length === 0 ? TEXT.notConnected : reasonAgainst(needs, usable);
-      if (reason !== null) removed.set(model.id, reason);
-      return reason === null;
+      if (usable.length > 0 && hostsOf(model).length > 0) return true;
+      removed.set(model.id, reasonAgainst(needs, usable) ?? TEXT.notConnected);
+      return false;
     });
     if (models.length === 0) continue;
     if (tier === placement.tier) return { tier, models, removed, notes: NO_NOTE, isWhole: false, hostsOf };
@@ -372,7 +372,7 @@ function keepLoopModel(ordered: Ordered, tier: Tier, input: ChainInput): Ordered
   const model = catalog.models.get(question.loopModel ?? "");
   if (model === undefined || ordered.models[0] === model) return ordered;
   const needs = listNeeds({ question, catalog, inputTokens });
-  const able = ableHosts(needs, usableHosts(model, catalog));
+  const able = hostsMeeting(needs, model, catalog);
   if (able.every(({ hostKey }) => question.restingModels.has(hostKey))) return ordered;
   const isFree = question.controls.profile === "auto" && isWithin(model.tier, placement);
   const filters = softFilters(input, tier);

@@ -14,7 +14,15 @@ import { type Chain, chooseHosts } from "./chain.ts";
 import { usableHosts } from "./hosts.ts";
 import { latencyLimit, withinLimit } from "./latency.ts";
 import { wrongEndpoint } from "./named.ts";
-import { ableHosts, constraintNeeds, describeNeeds, listNeeds, type NeedsInput, scopedNeeds } from "./needs.ts";
+import {
+  ableHosts,
+  constraintNeeds,
+  describeNeeds,
+  hostsMeeting,
+  listNeeds,
+  type NeedsInput,
+  scopedNeeds,
+} from "./needs.ts";
 import { keepSession } from "./sessions/stay.ts";
 import * as TEXT from "./text.ts";
 
@@ -69,7 +77,7 @@ export function directChain(input: NeedsInput): Chain {
 function requireHost(model: Model, { question: { controls, constraints }, catalog }: NeedsInput): void {
   const needs = [...scopedNeeds(constraints, catalog), ...scopedNeeds(controls, catalog)];
   const usable = usableHosts(model, catalog);
-  if (needs.length === 0 || usable.length === 0 || ableHosts(needs, usable).length > 0) return;
+  if (needs.length === 0 || usable.length === 0 || hostsMeeting(needs, model, catalog).length > 0) return;
   const sentence = describeNeeds(needs, [{ ...model, hosts: usable }])?.sentence ?? "";
   throw new GatewayError("badRequest", TEXT.noHostLeft(model.id, sentence), { code: "no_capable_model" });
 }
@@ -102,9 +110,8 @@ function asDirect(question: RoutingQuestion): RoutingQuestion {
 function hostsFor(model: Model, input: NeedsInput): readonly HostedModel[] {
   const { question, catalog } = input;
   const needs = [...constraintNeeds(question.constraints, catalog), ...scopedNeeds(question.controls, catalog)];
-  const allowed = ableHosts(needs, usableHosts(model, catalog));
-  const able = ableHosts(listNeeds(input), allowed);
-  return able.length > 0 ? able : allowed;
+  const able = hostsMeeting([...needs, ...listNeeds(input)], model, catalog);
+  return able.length > 0 ? able : hostsMeeting(needs, model, catalog);
 }
 
 /** The router, and the models that a key with these constraints may ask for by name, for its models list. */
@@ -135,5 +142,5 @@ function offeredTier(model: Model, constraints: Constraints, catalog: Catalog): 
 }
 
 function isOffered(model: Model, constraints: Constraints, catalog: Catalog): boolean {
-  return ableHosts(constraintNeeds(constraints, catalog), usableHosts(model, catalog)).length > 0;
+  return hostsMeeting(constraintNeeds(constraints, catalog), model, catalog).length > 0;
 }

@@ -68,6 +68,18 @@ function findUsable(model: Model, catalog: Catalog): readonly HostedModel[] {
   return proven.length > 0 ? proven : usable;
 }
 
+const NO_HOSTS: readonly HostedModel[] = [];
+
+/** Provisional hosts beside proven ones. They serve what no proven host of the model can. */
+export function reserveHosts(model: Model, catalog: Catalog): readonly HostedModel[] {
+  if (!model.hosts.some(({ isProvisional }) => isProvisional === true)) return NO_HOSTS;
+  const usual = usableHosts(model, catalog);
+  return model.hosts.filter(
+    (host) =>
+      host.isProvisional === true && host.isRetired !== true && isUsable(catalog, host) && !usual.includes(host),
+  );
+}
+
 export function orderHosts(hosts: readonly HostedModel[], rules: HostRules): readonly HostedModel[] {
   if (hosts.length < 2) return hosts;
   const { resting, preference } = rules;

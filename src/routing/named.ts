@@ -11,8 +11,15 @@ import { type PricedUsage, priceOf } from "../core/price.ts";
 import type { HostOrder } from "../core/requests/controls.ts";
 import { chooseHosts } from "./chain.ts";
 import { costAt, estimateTextsTokens } from "./cost.ts";
-import { usableHosts } from "./hosts.ts";
-import { ableHosts, constraintNeeds, describeNeeds, type Need, type Scoped, scopedNeeds } from "./needs.ts";
+import {
+  ableHosts,
+  constraintNeeds,
+  describeNeeds,
+  hostsMeeting,
+  type Need,
+  type Scoped,
+  scopedNeeds,
+} from "./needs.ts";
 import * as TEXT from "./text.ts";
 
 interface LikelyUse {
@@ -40,7 +47,7 @@ export function decideNamed(question: NamedQuestion, catalog: Catalog): Decision
   const model = namedModel(question, catalog);
   const { chat, constraints, hostOrder = null, restingModels = new Map() } = question;
   const hostQuestion = { chat, controls: { ...NO_CONTROLS, hostOrder }, constraints, restingModels };
-  const hostsOf = () => ableHosts(needsOf(question, catalog), usableHosts(model, catalog));
+  const hostsOf = () => hostsMeeting(needsOf(question, catalog), model, catalog);
   const { first, hosts } = chooseHosts([model], hostsOf, { question: hostQuestion, catalog });
   const texts = question.chat.messages.map(({ content }) => contentText(content));
   const input = question.tokenIds + estimateTextsTokens(texts);
@@ -71,7 +78,7 @@ export function decideNamed(question: NamedQuestion, catalog: Catalog): Decision
 /** All that a key with these constraints may ask for at their endpoints. What a profile requires of chat does not count. */
 export function namedModels(constraints: Constraints, catalog: Catalog): readonly Model[] {
   const needs = constraintNeeds({ ...constraints, capabilities: [] }, catalog);
-  return endpointModels(catalog).filter((model) => ableHosts(needs, usableHosts(model, catalog)).length > 0);
+  return endpointModels(catalog).filter((model) => hostsMeeting(needs, model, catalog).length > 0);
 }
 
 function endpointModels(catalog: Catalog): readonly Model[] {
@@ -99,7 +106,7 @@ function namedModel(question: NamedQuestion, catalog: Catalog): Model {
   requireHost(question, catalog);
   const needs = needsOf(question, catalog);
   const isOffered = (model: Model): boolean =>
-    model.endpoint === endpoint && ableHosts(needs, usableHosts(model, catalog)).length > 0;
+    model.endpoint === endpoint && hostsMeeting(needs, model, catalog).length > 0;
   const offered = endpointModels(catalog).filter(isOffered);
   const [first] = offered;
   const known = findModel(catalog, id ?? "");

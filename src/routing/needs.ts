@@ -10,7 +10,7 @@ import type { Capability, HostedModel, Model } from "../core/model.ts";
 import type { Residency } from "../core/requests/controls.ts";
 import { liesIn } from "../core/requests/regions.ts";
 import { tokensAt } from "./cost.ts";
-import { usableHosts } from "./hosts.ts";
+import { reserveHosts, usableHosts } from "./hosts.ts";
 import { speaksFormat } from "./preference.ts";
 import * as TEXT from "./text.ts";
 
@@ -166,6 +166,12 @@ export function reasonAgainst(needs: readonly Need[], hosts: readonly HostedMode
 /** The same list when all of them meet the needs. */
 export function ableHosts(needs: readonly Need[], hosts: readonly HostedModel[]): readonly HostedModel[] {
   return areAble(needs, hosts) ? hosts : hosts.filter((host) => firstReason(needs, host) === null);
+}
+
+/** The hosts of a model that meet the needs. Provisional ones are among them only where no proven one is. */
+export function hostsMeeting(needs: readonly Need[], model: Model, catalog: Catalog): readonly HostedModel[] {
+  const proven = ableHosts(needs, usableHosts(model, catalog));
+  return proven.length > 0 ? proven : ableHosts(needs, reserveHosts(model, catalog));
 }
 
 /** Tells whether all hosts meet the needs. */

@@ -21,6 +21,8 @@ import { createBatchStore } from "../../src/store/batches/batches.ts";
 import { createFileStore } from "../../src/store/batches/files.ts";
 import { openDb } from "../../src/store/db.ts";
 import { createIdempotencyStore } from "../../src/store/ledger/idempotency.ts";
+import { createCacheStore } from "../../src/store/responses/caches.ts";
+import { createCompletionStore, createMark } from "../../src/store/responses/completions.ts";
 import { createSealedContent } from "../../src/store/responses/content.ts";
 import { createConversationStore } from "../../src/store/responses/conversations.ts";
 import { createResponseStore } from "../../src/store/responses/responses.ts";
@@ -52,9 +54,15 @@ function storesOn(db: Db, owner = "me") {
   return {
     responses: createResponseStore(db, sealed, owner),
     conversations: createConversationStore(db, sealed),
+    caches: createCacheStore(db, sealed, () => 2),
+    completions: createCompletionStore(db, sealed, createMark(Buffer.from("a secret for tests only"))),
   };
 }
 
+const COMPLETION = {
+  ...{ accountId: "ada", id: "chatcmpl-1", model: "alpha", createdAtMs: 1, metadata: { a: "b" } },
+  completion: { id: "chatcmpl-1" },
+};
 const item = (id: string) => ({ type: "message", id, role: "user", content: "text" });
 
 function response(n: number, more: Partial<StoredResponse> = {}): StoredResponse {
@@ -72,7 +80,7 @@ async function* pieces(): AsyncGenerator<Buffer> {
 async function writeOldFile(): Promise<Db> {
   const db = await openDb(url);
   await db.migrate();
-  const { responses, conversations } = storesOn(db);
+  const { responses, conversations, completions, caches } = storesOn(db);
   for (let n = 0; n < 60; n += 1) await responses.insert(response(n), null);
   await conversations.create({ ...CHAT, metadata: {}, createdAtMs: 1 }, [item("msg_0"), item("msg_1")]);
   for (let first = 2; first < 1_202; first += 100)
@@ -81,6 +89,9 @@ async function writeOldFile(): Promise<Db> {
       Array.from({ length: 100 }, (_, n) => item(`msg_${first + n}`)),
       1e9,
     );
+  await completions.insert(COMPLETION, []);
+  const cacheTimes = { createdAtMs: 1, updatedAtMs: 1, expiresAtMs: Number.MAX_SAFE_INTEGER };
+  await caches.insert({ accountId: "ada", id: "sw1", model: "m", displayName: null, tokens: 1, ...cacheTimes }, {});
   await keptAnswersOf(db).keep("request", "an answer");
   const file = {
     purpose: "batch",
@@ -115,6 +126,8 @@ const COUNTS = {
   response_items: 120,
   conversations: 1,
   conversation_items: 1_202,
+  chat_completions: 1,
+  cached_prompts: 1,
   idempotent_answers: 1,
   files: 1,
   file_parts: 1,

@@ -52,6 +52,7 @@ const rates = {
   cacheWrite: usdOrNone,
   ...units,
   image: Type.Union([usd, byName(usd)]),
+  leastSeconds: Type.Integer({ minimum: 0, maximum: 3600 }),
 } satisfies FieldsOf<Omit<CardRow, "bands">>;
 const card = {
   ...rates,

@@ -172,9 +172,10 @@ export interface PricedHost {
 /** A figure for the cache that the list leaves out stays as it was, and so does everything else that lists rarely have. */
 export function changeOf(host: PricedHost, row: ListedRow): PriceChange {
   const { model, provider, upstream, price, context, priceAsOf, priceSource } = host;
-  const { own, images, bands, tiers } = price ?? {};
+  const { own, images, bands, tiers, leastSeconds } = price ?? {};
   const to: RateCard = {
     ...{ ...(own && { own }), ...(images && { images }), ...(bands && { bands }), ...(tiers && { tiers }) },
+    ...(leastSeconds === undefined ? {} : { leastSeconds }),
     ...row.price,
     ...(own && row.price.own ? { own: { ...own, ...row.price.own } } : {}),
     ...(row.price.bands === undefined ? {} : { bands: row.price.bands.map((band) => withOurEdge(band, bands)) }),

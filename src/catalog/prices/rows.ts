@@ -19,6 +19,8 @@ interface RateRow extends Partial<Record<Unit, number | undefined>> {
   readonly cacheWrite?: number | null | undefined;
   /** One rate for all images, or rates by size and quality. */
   readonly image?: number | Readonly<Record<string, number>> | undefined;
+  /** Time of the unit `minute` that a request is charged for at least. */
+  readonly leastSeconds?: number | undefined;
 }
 
 export interface CardRow extends RateRow {
@@ -151,6 +153,7 @@ function readRates(row: RateRow, usual: Rates | null): Rates {
     if (usd !== undefined) own[unit] = exact(BY_MILLION.has(unit) ? priceFromUsdPerMillion(usd) : priceFromUsd(usd));
   }
   const images = row.image === undefined ? usual?.images : readImages(row.image);
+  const leastSeconds = row.leastSeconds ?? usual?.leastSeconds;
   return {
     input: exact(row.input === undefined ? usual?.input : priceFromUsdPerMillion(row.input)),
     output: exact(row.output === undefined ? usual?.output : priceFromUsdPerMillion(row.output)),
@@ -158,6 +161,7 @@ function readRates(row: RateRow, usual: Rates | null): Rates {
     cacheWrite: optional(row.cacheWrite, usual?.cacheWrite),
     ...(Object.keys(own).length === 0 ? {} : { own }),
     ...(images === undefined ? {} : { images }),
+    ...(leastSeconds === undefined ? {} : { leastSeconds }),
   };
 }
 
@@ -187,7 +191,10 @@ function scaledBands({ bands, ...rates }: BandedRates, factor: number): BandedRa
   return { ...scaled, bands: bands.map((band) => ({ ...scaledRates(band, factor), above: band.above })) };
 }
 
-function scaledRates({ input, output, cacheRead, cacheWrite, own, images }: Rates, factor: number): Rates {
+function scaledRates(
+  { input, output, cacheRead, cacheWrite, own, images, leastSeconds }: Rates,
+  factor: number,
+): Rates {
   const times = (rate: number): number => exact(product(rate, factor));
   return {
     input: times(input),
@@ -196,6 +203,7 @@ function scaledRates({ input, output, cacheRead, cacheWrite, own, images }: Rate
     cacheWrite: cacheWrite === null ? null : times(cacheWrite),
     ...(own === undefined ? {} : { own: { ...mapped(own, times), ...searchFees(own) } }),
     ...(images === undefined ? {} : { images: mapped(images, times) }),
+    ...(leastSeconds === undefined ? {} : { leastSeconds }),
   };
 }
 
@@ -251,7 +259,7 @@ function writeBanded({ bands, ...rates }: BandedRates): CardRow & { input: numbe
   return { ...written, bands: bands.map((band) => ({ above: band.above, ...writeRates(band) })) };
 }
 
-function writeRates({ input, output, cacheRead, cacheWrite, own = {}, images }: Rates) {
+function writeRates({ input, output, cacheRead, cacheWrite, own = {}, images, leastSeconds }: Rates) {
   const units = Object.entries(own).map(([unit, rate]) => [unit, rate / (BY_MILLION.has(unit) ? 1e6 : 1e12)]);
   return {
     input: input / 1e6,
@@ -260,6 +268,7 @@ function writeRates({ input, output, cacheRead, cacheWrite, own = {}, images }: 
     ...(cacheWrite === null ? {} : { cacheWrite: cacheWrite / 1e6 }),
     ...(Object.fromEntries(units) as Partial<Record<Unit, number>>),
     ...(images === undefined ? {} : { image: mapped(images, (rate) => rate / 1e12) }),
+    ...(leastSeconds === undefined ? {} : { leastSeconds }),
   };
 }
 

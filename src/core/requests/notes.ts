@@ -22,6 +22,7 @@ export const NOTE_CODES = {
   price_provisional: "The price of the model that answered is provisional and may still change.",
   model_provisional:
     "The model that answered is provisional: its provider lists it and a price list prices it, but nobody has proven it yet.",
+  not_stored: "The completion could not be stored, so it cannot be read again. The answer itself is whole.",
   cascade_used: "A cheaper answer failed its check, so the next tier answered. Both answers are charged.",
   cascade_unused: "The request asks for a cascade, but was answered without one. The message says why.",
   cascade_unmet: "The answer does not pass the checks of its cascade, and no further tier was asked.",

@@ -7,6 +7,7 @@ import {
   type SearchOutcome,
   type SearchStep,
 } from "../../core/search/web-search.ts";
+import { urlCitations } from "../content.ts";
 import type { ResponseContext } from "../format.ts";
 import { isObject, type JsonObject, objectsIn, textOrEmpty } from "../json/fields.ts";
 import { boundedPage, citedPlaces, pagesOf, resultText, roundsOf } from "../tools/searches.ts";
@@ -65,6 +66,13 @@ export function citationsOf(text: string, steps: readonly SearchStep[], isCited:
     const place = { document_index: read.indexOf(page), document_title: title, file_id: null };
     return { type: "char_location", ...place, start_char_index: 0, end_char_index: cited_text.length, cited_text };
   });
+}
+
+/** Citations of a host that searched by itself. It does not tell what the pages say. */
+export function givenCitations(message: JsonObject): readonly JsonObject[] {
+  return urlCitations(message).map(({ url, title }) => ({
+    ...{ type: "web_search_result_location", url, title, encrypted_index: SEAL, cited_text: "" },
+  }));
 }
 
 /** Says that the client of this request wants citations of pages that were fetched. */

@@ -9,7 +9,7 @@ import { isObject, type JsonObject, textOrEmpty } from "../json/fields.ts";
 import { spliceFields } from "../json/splice.ts";
 import { clientToolId, toolNameRestorer } from "../tools/calls.ts";
 import { ANTHROPIC, type Block, stopReasonFor, textBlock, thinkingBlock } from "./blocks.ts";
-import { citationsOf, citesPages, searchedBlocks, searchedSteps } from "./search-blocks.ts";
+import { citationsOf, citesPages, givenCitations, searchedBlocks, searchedSteps } from "./search-blocks.ts";
 import { writeAnthropicUsage } from "./usage.ts";
 
 /** From a provider of this format: its bytes but for the model name, missing usage and the added `service` object. */
@@ -91,7 +91,7 @@ export function signedBlock(detail: ReasoningDetail): Block {
 function textBlocks(message: JsonObject, isCited: boolean): readonly Block[] {
   const { text, refusal } = splitContent(message);
   if (text + refusal === "") return [];
-  const citations = citationsOf(text, searchedSteps(message), isCited);
+  const citations = [...citationsOf(text, searchedSteps(message), isCited), ...givenCitations(message)];
   return [{ ...textBlock(text + refusal), ...(citations.length === 0 ? {} : { citations }) }];
 }
 

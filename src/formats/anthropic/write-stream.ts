@@ -16,7 +16,7 @@ import { clientToolId, toolNameRestorer } from "../tools/calls.ts";
 import { stepOf } from "../tools/searches.ts";
 import { ANTHROPIC, type Block, stopReasonFor } from "./blocks.ts";
 import { writeAnthropicStreamError } from "./errors.ts";
-import { citationsOf, citesPages, searchResult, searchUse } from "./search-blocks.ts";
+import { citationsOf, citesPages, givenCitations, searchResult, searchUse } from "./search-blocks.ts";
 import { writeAnthropicUsage } from "./usage.ts";
 import { messageHead, sealOf, signedBlock } from "./write-response.ts";
 
@@ -50,10 +50,10 @@ export function createAnthropicStreamWriter(context: ResponseContext, { service 
     if (reasoning !== "") blocks.addText("thinking", reasoning);
     blocks.addSigned(delta);
     if (text + refusal !== "") blocks.addText("text", text + refusal);
+    blocks.addCitations(givenCitations(delta));
     hasRefusal ||= refusal !== "";
     for (const call of callDeltas(delta)) blocks.addTool(call);
-    const step = stepOf(delta);
-    if (step !== null) blocks.addSearch(step);
+    blocks.addSearch(stepOf(delta));
     finish = choice.finish_reason ?? finish;
   }
 
@@ -167,6 +167,8 @@ interface Segment {
   signature: string;
   /** A search or its result, which opens with all it has but the input. */
   block: Block | null;
+  /** Citations that came with its text. */
+  citations: readonly JsonObject[];
   /** All of its text, where it may cite pages. */
   text: string;
   isOpen: boolean;
@@ -208,6 +210,12 @@ export class BlockWriter {
     segment.pending += text;
   }
 
+  /** Citations of the text that has come. */
+  addCitations(citations: readonly JsonObject[]): void {
+    const last = citations.length === 0 ? undefined : this.#queue.at(-1);
+    if (last?.kind === "text") last.citations = [...last.citations, ...citations];
+  }
+
   /** Signs the thought whose text has just come, or adds one. */
   addSigned(delta: JsonObject): void {
     if (delta.reasoning_details !== undefined) for (const detail of detailsIn(delta)) this.#sign(signedBlock(detail));
@@ -227,7 +235,8 @@ export class BlockWriter {
   }
 
   /** A search is told of twice: when it begins, and when it is done. */
-  addSearch(step: SearchStep): void {
+  addSearch(step: SearchStep | null): void {
+    if (step === null) return;
     const isBegun = step.outcome === null;
     const use = searchUse(step);
     const segment = this.#push(newSegment("search", -1));
@@ -286,12 +295,14 @@ export class BlockWriter {
     return writeAnthropicEvent({ type: "content_block_delta", index: this.#blockIndex, delta });
   }
 
-  #close({ kind, signature, text }: Segment): string {
+  #close({ kind, signature, text, citations: given }: Segment): string {
     this.#queue.shift();
     const isSigned = kind === "thinking" && signature !== "";
     const signed = isSigned ? this.#delta({ type: "signature_delta", signature }) : "";
     const citations = text === "" ? [] : citationsOf(text, this.#steps, this.#naming.isCited === true);
-    const cited = citations.map((citation) => this.#delta({ type: "citations_delta", citation })).join("");
+    const cited = [...citations, ...given]
+      .map((citation) => this.#delta({ type: "citations_delta", citation }))
+      .join("");
     const event = signed + cited + writeAnthropicEvent({ type: "content_block_stop", index: this.#blockIndex });
     this.#blockIndex += 1;
     return event;
@@ -314,6 +325,7 @@ function newSegment(kind: Segment["kind"], toolIndex: number): Segment {
     pending: "",
     signature: "",
     block: null,
+    citations: [],
     text: "",
     isOpen: false,
     scanner,

@@ -1,6 +1,7 @@
 // The client's end of Gemini's format.
 
 import type { ClientFormat } from "../format.ts";
+import { CACHED_FORM } from "./cached.ts";
 import { geminiFileReferences } from "./files.ts";
 import { writeGeminiModel, writeGeminiModels } from "./model-list.ts";
 import { GEMINI_PATHS } from "./paths.ts";
@@ -31,6 +32,7 @@ export const geminiClient: ClientFormat = {
   writeError: writeGeminiError,
   models: { list: writeGeminiModels, one: writeGeminiModel },
   counting: { readRequest: readCountRequest, writeCount },
+  cached: CACHED_FORM,
   withPrompt,
   fileReferences: geminiFileReferences,
 };

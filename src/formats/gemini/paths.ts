@@ -28,12 +28,12 @@ export const GEMINI_PATHS: ClientPaths = {
   ],
   notServed: [
     [
-      /^\/v1beta\/cachedContents(\/|$)/,
-      "Caches are not kept here, because the router may choose another host for each request. Send the content with every request: hosts that cache prompts do so by themselves, and cached tokens cost less.",
+      /^\/(v1beta|v1)\/interactions(\/|$)/,
+      "The Interactions API is not served here: Google runs its steps and keeps its state. Use generateContent of /v1beta/models/{model}, or POST /v1/responses, which keeps conversations for any model.",
     ],
     [
-      /^\/v1beta\/|^\/v1\/interactions(\/|$)/,
-      "Of the Gemini API, these are served: GET /v1beta/models, and generateContent, streamGenerateContent, countTokens, embedContent, batchEmbedContents and batchGenerateContent of /v1beta/models/{model}, batches, and files.",
+      /^\/v1beta\//,
+      "Of the Gemini API, these are served: GET /v1beta/models, and generateContent, streamGenerateContent, countTokens, embedContent, batchEmbedContents and batchGenerateContent of /v1beta/models/{model}, batches, files, and /v1beta/cachedContents.",
     ],
   ],
 };

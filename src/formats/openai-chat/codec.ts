@@ -13,6 +13,7 @@ import { readChatRequest } from "./read-request.ts";
 import { OPENAI_CHAT, readOpenaiResponse } from "./read-response.ts";
 import { createOpenaiStreamReader } from "./read-stream.ts";
 import { searchAskIn } from "./search.ts";
+import { COMPLETION_FORM } from "./stored.ts";
 import { effortFields, mayLeaveOut, writeOpenaiRequest } from "./write-request.ts";
 import { passOpenaiResponse, writeOpenaiResponse } from "./write-response.ts";
 import { createOpenaiStreamWriter } from "./write-stream.ts";
@@ -38,6 +39,7 @@ export const openaiChat: Format = {
   writeResponse: writeOpenaiResponse,
   passResponse: passOpenaiResponse,
   streamWriter: createOpenaiStreamWriter,
+  completions: COMPLETION_FORM,
   writeError: writeOpenaiError,
   models: { list: writeModels, one: writeModel },
   endpoints: {

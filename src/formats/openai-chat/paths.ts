@@ -15,10 +15,6 @@ export const CHAT_PATHS: ClientPaths = {
     },
   ],
   notServed: [
-    [
-      /^\/v1\/chat\/completions\/./,
-      "Chat completions are not stored here. Responses are: create one with POST /v1/responses.",
-    ],
     [/^\/v1\/images(\/|$)/, "Of images, /v1/images/generations and /v1/images/edits are served here."],
     [/^\/v1\/audio(\/|$)/, "Of sound, /v1/audio/speech, /transcriptions and /translations are served here."],
     [/^\/v1\/videos(\/|$)/, "Videos are not served here."],

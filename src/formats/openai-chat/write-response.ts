@@ -45,7 +45,10 @@ interface Completing {
 function complete(source: JsonSource, { response, context, additions }: Completing): Buffer {
   const { completion } = response;
   const changes = new Map<string, string>();
-  if (typeof completion.id !== "string") changes.set("id", JSON.stringify(`chatcmpl-${context.requestId}`));
+  // A stored completion is read again by its id, and hosts may give one id twice.
+  if (context.kept !== undefined)
+    changes.set("id", JSON.stringify(completionIdOf(context.answerId ?? context.requestId)));
+  else if (typeof completion.id !== "string") changes.set("id", JSON.stringify(`chatcmpl-${context.requestId}`));
   if (completion.object !== "chat.completion") changes.set("object", '"chat.completion"');
   if (!Number.isInteger(completion.created)) changes.set("created", String(context.createdAtSeconds));
   changes.set("model", JSON.stringify(context.modelId));
@@ -61,6 +64,10 @@ function complete(source: JsonSource, { response, context, additions }: Completi
   }
   changes.set("service", JSON.stringify(additions.service));
   return spliceFields(source, changes);
+}
+
+export function completionIdOf(answerId: string): string {
+  return `chatcmpl-${answerId}`;
 }
 
 /** Returns corrected counts; null when those given stand where clients look for them and are charged. */

@@ -12,12 +12,13 @@ import { writeOpenaiError } from "./errors.ts";
 import { readsFunctionCalls, withFunctionCall } from "./old-functions.ts";
 import { Citing } from "./search.ts";
 import { writeUsage } from "./usage.ts";
+import { completionIdOf } from "./write-response.ts";
 
 type JsonFields = Record<string, unknown>;
 
 /** Chunks keep the provider's fields; ids, model and usage are ours. */
 export function createOpenaiStreamWriter(context: ResponseContext, options: StreamOptions): StreamWriter {
-  let id: unknown = null;
+  let id: unknown = context.kept === undefined ? null : completionIdOf(context.answerId ?? context.requestId);
   let created: unknown = null;
   let isFirst = true;
   let held: JsonFields | null = null;

@@ -1,6 +1,7 @@
 // The output items of a response as JSON text, the same in a whole response and at the end of a stream.
 
 import type { FoundPage, SearchStep } from "../../core/search/web-search.ts";
+import { urlCitations } from "../content.ts";
 import type { ResponseContext } from "../format.ts";
 import type { JsonObject } from "../json/fields.ts";
 import { clientToolId } from "../tools/calls.ts";
@@ -24,6 +25,13 @@ export interface CallHead {
 /** Places of a text that cite what was found. */
 export function citationsIn(text: string, pages: readonly FoundPage[]): readonly JsonObject[] {
   return citedPlaces(text, pages).map(({ page: { url, title }, start, end }) => ({
+    ...{ type: "url_citation", url, title, start_index: start, end_index: end },
+  }));
+}
+
+/** Citations of a host that searched by itself. */
+export function givenCitations(message: JsonObject): readonly JsonObject[] {
+  return urlCitations(message).map(({ url, title, start, end }) => ({
     ...{ type: "url_citation", url, title, start_index: start, end_index: end },
   }));
 }

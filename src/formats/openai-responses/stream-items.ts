@@ -4,6 +4,7 @@
 import type { FoundPage, SearchStep } from "../../core/search/web-search.ts";
 import type { CallDelta } from "../content.ts";
 import { sealText } from "../convert/reasoning-details.ts";
+import type { JsonObject } from "../json/fields.ts";
 import { createObjectScanner, type ObjectScanner } from "../json/object-scanner.ts";
 import { NO_ARGUMENTS } from "../tools/calls.ts";
 import { createInputDecoder, type InputDecoder } from "./custom-input.ts";
@@ -49,6 +50,8 @@ interface Segment {
   /** Log probabilities of the pending text, and of all of it. */
   pendingLogprobs: readonly unknown[];
   logprobs: readonly unknown[];
+  /** Citations that came with the text. */
+  citations: readonly JsonObject[];
   /** Brings a signed thought back; nothing follows it. */
   seal: string | null;
   /** A search of the gateway. */
@@ -100,6 +103,12 @@ export class ItemQueue {
     const segment = last?.kind === kind && last.seal === null ? last : this.#push(newSegment(kind, -1));
     segment.pending += text;
     if (logprobs.length > 0) segment.pendingLogprobs = [...segment.pendingLogprobs, ...logprobs];
+  }
+
+  /** Citations of the text that has come. */
+  addCitations(citations: readonly JsonObject[]): void {
+    const last = citations.length === 0 ? undefined : this.#queue.at(-1);
+    if (last?.kind === "message") last.citations = [...last.citations, ...citations];
   }
 
   /** Seals the thought whose text has just come, or adds one without text. */
@@ -264,7 +273,7 @@ export class ItemQueue {
       const sealed = this.#names.sealsTexts ? sealText(segment.text) : null;
       return { events, item: reasoningItem(id, part, seal ?? sealed) };
     }
-    const citations = kind === "message" ? citationsIn(segment.text, this.#pages) : [];
+    const citations = kind === "message" ? [...citationsIn(segment.text, this.#pages), ...segment.citations] : [];
     for (const [at, annotation] of citations.entries()) {
       const fields = `${place},"content_index":0,"annotation_index":${at},"annotation":${JSON.stringify(annotation)}`;
       events += this.#events.write("response.output_text.annotation.added", fields);
@@ -306,6 +315,7 @@ function newSegment(kind: Segment["kind"], callIndex: number): Segment {
     text: "",
     pendingLogprobs: NO_LOGPROBS,
     logprobs: NO_LOGPROBS,
+    citations: [],
     seal: null,
     step: null,
     opened: null,

@@ -15,6 +15,7 @@ import {
   callItem,
   callNaming,
   citationsIn,
+  givenCitations,
   type ItemStatus,
   messageItem,
   reasoningItem,
@@ -105,7 +106,8 @@ function textWriters(message: JsonObject, logprobs: readonly unknown[]): readonl
   const writers: WriteItem[] = [];
   for (const [kind, said] of [["message", text] as const, ["refusal", refusal] as const]) {
     if (said === "") continue;
-    const part = textPart(kind, JSON.stringify(said), logprobs, citationsIn(said, pages));
+    const citations = kind === "message" ? [...citationsIn(said, pages), ...givenCitations(message)] : [];
+    const part = textPart(kind, JSON.stringify(said), logprobs, citations);
     writers.push((id, status) => messageItem(id("msg"), status, part));
   }
   return writers;

@@ -8,7 +8,7 @@ import { isObject, type JsonObject } from "../json/fields.ts";
 import { normalFinish } from "../openai-chat/read-response.ts";
 import { stepOf } from "../tools/searches.ts";
 import { errorText, streamErrorCode } from "./errors.ts";
-import { callNaming } from "./item-text.ts";
+import { callNaming, givenCitations } from "./item-text.ts";
 import { keepsEncrypted, sealsTexts } from "./items.ts";
 import { incompleteReason, itemNamer, responseWriter } from "./response-object.ts";
 import { EventWriter, ItemQueue } from "./stream-items.ts";
@@ -41,10 +41,10 @@ export function createResponsesStreamWriter(context: ResponseContext, { service 
     const delta = isObject(choice.delta) ? choice.delta : {};
     const { reasoning, text, refusal } = splitContent(delta);
     if (reasoning !== "") items.addText("reasoning", reasoning);
-    if (keepsDetails && delta.reasoning_details !== undefined) {
+    if (keepsDetails && delta.reasoning_details !== undefined)
       for (const detail of detailsIn(delta)) items.addSeal(sealDetail(detail));
-    }
     if (text !== "") items.addText("message", text, logprobsOf(choice));
+    items.addCitations(givenCitations(delta));
     if (refusal !== "") items.addText("refusal", refusal);
     for (const call of callDeltas(delta)) items.addCall(call);
     items.addSearch(stepOf(delta));

@@ -12,8 +12,8 @@ import { priceOf, type RateCard } from "../../core/price.ts";
 import type { AnswerFigures } from "../../core/requests/outcomes.ts";
 import type { CallFormat, ClientRequest, StreamWriter } from "../../formats/format.ts";
 import { outputTokensOf } from "../../formats/provider/output-meter.ts";
-import { hostRules, keyIdsOf, orderHosts, usableHosts } from "../../routing/hosts.ts";
-import { ableHosts, listNeeds, residencyOf } from "../../routing/needs.ts";
+import { hostRules, keyIdsOf, orderHosts } from "../../routing/hosts.ts";
+import { hostsMeeting, listNeeds, residencyOf } from "../../routing/needs.ts";
 import type { OpenStream, Reached } from "../attempt/try-model.ts";
 import { unwatchedTry } from "../attempt/unwatched-try.ts";
 import { createCapture } from "../capture.ts";
@@ -61,7 +61,7 @@ export function plan(asked: AskedAgain, modelId: string, services: Services): Pl
     hostSpeeds: speeds.current(),
   };
   const needs = listNeeds({ question, catalog, inputTokens: decision.estimatedTokens.input });
-  const able = ableHosts(needs, usableHosts(model, catalog)).filter(({ hostKey }) => !restingModels.has(hostKey));
+  const able = hostsMeeting(needs, model, catalog).filter(({ hostKey }) => !restingModels.has(hostKey));
   const [host] = orderHosts(able, hostRules(question, catalog));
   const key = host === undefined ? null : freeKey(host, asked, services);
   if (host === undefined || key === null) return null;

@@ -1,6 +1,8 @@
 // The services behind stored responses and conversations. `app/state.ts` builds them once.
 
 import type { Log } from "../../core/log.ts";
+import type { CacheStore } from "../../core/responses/caches.ts";
+import type { CompletionStore } from "../../core/responses/completions.ts";
 import type { ConversationStore, ResponseStore } from "../../core/responses/stored.ts";
 import type { StoredForm } from "../../formats/stored-form.ts";
 import type { Sealer } from "../../store/secret/seal.ts";
@@ -11,6 +13,9 @@ export interface StateServices {
   readonly form: StoredForm;
   readonly responses: ResponseStore;
   readonly conversations: ConversationStore;
+  readonly completions: CompletionStore;
+  readonly caches: CacheStore;
+  readonly retentionDays: () => number;
   /** For summaries that clients carry. */
   readonly compactions: Sealer;
   readonly runs: BackgroundRuns;

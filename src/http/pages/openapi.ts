@@ -10,7 +10,9 @@ import { DOCUMENTED } from "../openapi/schema.ts";
 import { SERVICE_OPERATIONS } from "../openapi/service.ts";
 import { BATCH_OPERATIONS } from "../v1/batches/contract.ts";
 import { callOperations } from "../v1/call-operations.ts";
+import { STORED_COMPLETION_OPERATIONS } from "../v1/chat/contract.ts";
 import { V1_OPERATIONS } from "../v1/contract.ts";
+import { CACHE_OPERATIONS } from "../v1/gemini-contract.ts";
 import { STATE_OPERATIONS } from "../v1/responses/contract.ts";
 
 interface OpenapiDocument {
@@ -73,6 +75,8 @@ export function operationsOf(formats: RequestFormats = createRequestFormats()): 
   return [
     ...callOperations(formats),
     ...V1_OPERATIONS,
+    ...STORED_COMPLETION_OPERATIONS,
+    ...CACHE_OPERATIONS,
     ...STATE_OPERATIONS,
     ...BATCH_OPERATIONS,
     ...apiOperations(),

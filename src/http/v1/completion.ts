@@ -16,7 +16,7 @@ import { chargeAdded, parsedBodyOf } from "../exchange/body.ts";
 import { whenOver } from "../exchange/disconnect.ts";
 import { holdNamesOf, nativeOf } from "../exchange/inner-socket.ts";
 import { cutWhenUnread, sendStream } from "../exchange/stream.ts";
-import { withFileContents } from "./batches/references.ts";
+import { withKept } from "./batches/references.ts";
 import { callerOf } from "./key-admission.ts";
 import { recordingOf } from "./record.ts";
 
@@ -43,7 +43,7 @@ export async function answerIn(
   const { upload } = request;
   const { accountId } = callerOf(request).key;
   const sent = upload === null ? await parsedBodyOf(request, format) : formOf(upload);
-  const { source, body } = await withFileContents(sent, { format, accountId }, edge);
+  const { source, body } = upload === null ? await withKept(sent, { format, accountId }, edge) : sent;
   chargeAdded(request, source, sent.source);
   const target = targetOf(request, isStream);
   const head = { headers: request.headers as ClientHeaders, target, upload: upload ?? undefined };

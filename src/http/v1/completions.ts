@@ -3,11 +3,13 @@
 import type { FastifyInstance, FastifyRequest, RouteHandlerMethod } from "fastify";
 import type { ClientFormat } from "../../formats/format.ts";
 import type { JsonObject } from "../../formats/json/fields.ts";
+import { withCached } from "../../gateway/state/cached.ts";
 import { expand } from "../../gateway/state/expand.ts";
 import { readState } from "../../gateway/state/read-state.ts";
 import { estimateInputTokens } from "../../routing/cost.ts";
 import type { CallContext } from "../context.ts";
 import { parsedBodyOf } from "../exchange/body.ts";
+import { answerChat } from "./chat/create.ts";
 import { answerIn } from "./completion.ts";
 import { callerOf } from "./key-admission.ts";
 import { compact } from "./responses/compact.ts";
@@ -22,6 +24,8 @@ export function registerCompletions(server: FastifyInstance, edge: CallContext):
     post(server, { path, ...uploads }, (request, reply) => {
       if (format.endpoint === undefined && format.stored !== undefined)
         return answerResponse(format, { request, reply }, edge);
+      if (format.endpoint === undefined && format.completions !== undefined)
+        return answerChat(format, { request, reply }, edge);
       return answerIn(format, { request, reply, isStream }, edge);
     });
     if (compactPath !== undefined)
@@ -39,13 +43,13 @@ export function registerCompletions(server: FastifyInstance, edge: CallContext):
 
 /** The body with the history that it continues. */
 async function countedBody(
-  { stored }: Pick<ClientFormat, "stored">,
+  { stored, cached }: Pick<ClientFormat, "stored" | "cached">,
   request: FastifyRequest,
   { state }: Pick<CallContext, "state">,
 ): Promise<JsonObject> {
   const sent = await parsedBodyOf(request);
-  if (stored === undefined) return sent.body;
   const { accountId } = callerOf(request).key;
+  if (stored === undefined) return (await withCached(sent, { form: cached, accountId }, state)).body;
   return (await expand(sent, { accountId, fields: readState(sent.body) }, state)).body;
 }
 

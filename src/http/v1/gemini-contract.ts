@@ -5,9 +5,9 @@ import { type TSchema, Type } from "typebox";
 import { OUTPUT_TOKENS_MAX } from "../../core/chat.ts";
 import { CALLING_MODES, CANDIDATES_MAX, CONTENT_ROLES, TOP_LOGPROBS_MAX } from "../../formats/gemini/to-chat/parse.ts";
 import { controlFields } from "../openapi/controls.ts";
-import { eventStream, json, query } from "../openapi/operation.ts";
+import { eventStream, inPath, json, type Operation, query } from "../openapi/operation.ts";
 import { AnyObject, AnyText, Flag, Integer, named, optional, Texts } from "../openapi/schema.ts";
-import { type CallDetail, type ModelListDetail, ServiceSchema } from "./contract.ts";
+import { type CallDetail, type ModelListDetail, ServiceSchema, v1 } from "./contract.ts";
 import { between, open, TIER_NEED } from "./request-schemas.ts";
 
 /** One object stands for a list of one. */
@@ -187,3 +187,66 @@ export const GEMINI_MODEL_LIST: ModelListDetail = {
   parameters: [query("pageSize", Type.Integer({ minimum: 0 })), query("pageToken", AnyText)],
   errorSchema,
 };
+
+const CachedContentSchema = named("CachedContent", {
+  name: AnyText,
+  displayName: Type.Optional(AnyText),
+  model: AnyText,
+  createTime: AnyText,
+  updateTime: AnyText,
+  expireTime: AnyText,
+  usageMetadata: Type.Object({ totalTokenCount: Integer }),
+});
+const CACHES = "/v1beta/cachedContents";
+const NAMED = { parameters: [inPath("id")], errors: [404], errorSchema };
+
+export const CACHE_OPERATIONS: readonly Operation[] = [
+  v1("createCachedContent", "post", CACHES, {
+    summary: "Keep the beginning of a prompt under a name, for requests in Gemini's format",
+    body: json(
+      named(
+        "CachedContentRequest",
+        {
+          model: optional(AnyText),
+          contents: optional(contents),
+          systemInstruction: promptFields.systemInstruction,
+          ttl: optional(AnyText),
+          expireTime: optional(AnyText),
+          displayName: optional(AnyText),
+        },
+        open,
+      ),
+      example,
+    ),
+    response: json(CachedContentSchema),
+    errors: [402],
+    errorSchema,
+  }),
+  v1("listCachedContents", "get", CACHES, {
+    summary: "Cached contents of the account",
+    parameters: GEMINI_MODEL_LIST.parameters ?? [],
+    response: json(
+      named("CachedContentList", {
+        cachedContents: Type.Array(CachedContentSchema),
+        nextPageToken: Type.Optional(AnyText),
+      }),
+    ),
+    errorSchema,
+  }),
+  v1("getCachedContent", "get", `${CACHES}/{id}`, {
+    summary: "A cached content, without what it has",
+    response: json(CachedContentSchema),
+    ...NAMED,
+  }),
+  v1("updateCachedContent", "patch", `${CACHES}/{id}`, {
+    summary: "Give a cached content another end",
+    body: json(named("CachedContentUpdate", { ttl: optional(AnyText), expireTime: optional(AnyText) }, open)),
+    response: json(CachedContentSchema),
+    ...NAMED,
+  }),
+  v1("deleteCachedContent", "delete", `${CACHES}/{id}`, {
+    summary: "Delete a cached content",
+    response: json(AnyObject),
+    ...NAMED,
+  }),
+];

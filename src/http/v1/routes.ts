@@ -14,6 +14,8 @@ import { registerGeminiFiles } from "./batches/gemini-files.ts";
 import { runBatches } from "./batches/runner.ts";
 import { registerUploads } from "./batches/uploads.ts";
 import { registerBudgets } from "./budgets.ts";
+import { registerCaches } from "./caches.ts";
+import { registerStoredCompletions } from "./chat/stored.ts";
 import { registerCompletions } from "./completions.ts";
 import { registerFeedback } from "./feedback.ts";
 import { registerKey } from "./key.ts";
@@ -48,6 +50,8 @@ export function registerV1(server: FastifyInstance, edge: PublicContext, queue: 
     registerModels(v1, edge);
     registerKey(v1, edge);
     registerBudgets(v1, edge);
+    registerCaches(v1, edge);
+    registerStoredCompletions(v1, edge);
     registerStoredResponses(v1, edge);
     registerConversations(v1, edge);
     registerFiles(v1, edge);

@@ -21,6 +21,7 @@ import { planCascadeOf, route } from "../../gateway/complete.ts";
 import { constraintsOf, withServiceTier } from "../../gateway/constraints.ts";
 import { previewChanges } from "../../gateway/operate/preview.ts";
 import type { Services } from "../../gateway/services.ts";
+import { withCached } from "../../gateway/state/cached.ts";
 import { expand } from "../../gateway/state/expand.ts";
 import { readState } from "../../gateway/state/read-state.ts";
 import { askBefore, readableText } from "../../routing/ask.ts";
@@ -43,7 +44,9 @@ export function registerDebug(
     const { accountId } = caller.key;
     // The decision depends on the whole conversation, as in a live request.
     const parsed =
-      format.stored !== undefined ? await expand(sent, { accountId, fields: readState(sent.body) }, state) : sent;
+      format.stored !== undefined
+        ? await expand(sent, { accountId, fields: readState(sent.body) }, state)
+        : await withCached(sent, { form: format.cached, accountId }, state);
     const services = current();
     const asked = askingTier(readDebug(format, parsed, headers), caller, services);
     const call = { format, request: asLive(asked.request, readUnread(format, sent)), caller, headers };

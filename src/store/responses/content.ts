@@ -3,7 +3,14 @@
 import type { OwnedId } from "../../core/responses/stored.ts";
 import type { Sealer } from "../secret/seal.ts";
 
-type Table = "responses" | "conversations" | "conversation_items";
+type Table =
+  | "responses"
+  | "conversations"
+  | "conversation_items"
+  | "chat_completions"
+  | "chat_completion_messages"
+  | "cached_prompts"
+  | "cached_prompt_contents";
 
 /** Sealed content. `bytes` is its size in the store or, opened, in memory, whichever is larger. */
 interface WrittenContent {

@@ -1,4 +1,5 @@
-// Upkeep of stored responses and conversations: removes old, excess and cancelled ones, and those of dead processes.
+// Upkeep of stored responses, chat completions, prompts and conversations: removes old, excess and cancelled ones, and those of dead
+// processes.
 
 import type { Db, SqlRow } from "../../core/db.ts";
 import type { OwnedId, ResponseUpkeepStore } from "../../core/responses/stored.ts";
@@ -7,13 +8,17 @@ import { inListSql, listValue } from "../dialect.ts";
 /** Rows that one step deletes when an account is trimmed. */
 const TRIM_STEP = 100;
 
-/** Lists responses by age and conversations by last use, oldest first, without responses in progress. */
+/** Lists what is stored by age, and conversations by last use, oldest first, without responses in progress. */
 const OLDEST = `
   SELECT 'response' AS kind, account_id, id, bytes, created_at AS at FROM responses WHERE status <> 'in_progress'
+  UNION ALL SELECT 'completion' AS kind, account_id, id, bytes, created_at AS at FROM chat_completions
+  UNION ALL SELECT 'cache' AS kind, account_id, id, bytes, created_at AS at FROM cached_prompts
   UNION ALL SELECT 'conversation' AS kind, account_id, id, bytes, used_at AS at FROM conversations`;
 const TOTALS = `
   SELECT account_id, SUM(bytes) AS bytes FROM (
     SELECT account_id, SUM(bytes) AS bytes FROM responses GROUP BY account_id
+    UNION ALL SELECT account_id, SUM(bytes) AS bytes FROM chat_completions GROUP BY account_id
+    UNION ALL SELECT account_id, SUM(bytes) AS bytes FROM cached_prompts GROUP BY account_id
     UNION ALL SELECT account_id, SUM(bytes) AS bytes FROM conversations GROUP BY account_id
   ) AS parts GROUP BY account_id`;
 
@@ -86,13 +91,20 @@ async function failAbandoned(db: Db, owner: string, processes: Db): Promise<numb
 async function deleteRows(db: Db, rows: readonly SqlRow[]): Promise<void> {
   for (const { kind, account_id, id } of rows) {
     const params = [String(account_id), String(id)];
-    const [parts, whole] =
-      kind === "response"
-        ? ["response_items WHERE account_id = $1 AND response_id = $2", "responses WHERE account_id = $1 AND id = $2"]
-        : [
-            "conversation_items WHERE account_id = $1 AND conversation_id = $2",
-            "conversations WHERE account_id = $1 AND id = $2",
-          ];
-    await db.batch([parts, whole].map((target) => ({ sql: `DELETE FROM ${target}`, params })));
+    await db.batch((TARGETS[String(kind)] ?? []).map((target) => ({ sql: `DELETE FROM ${target}`, params })));
   }
 }
+
+/** The rows of each kind: its parts before itself. */
+const TARGETS: Readonly<Record<string, readonly string[]>> = {
+  response: [
+    "response_items WHERE account_id = $1 AND response_id = $2",
+    "responses WHERE account_id = $1 AND id = $2",
+  ],
+  completion: ["chat_completions WHERE account_id = $1 AND id = $2"],
+  cache: ["cached_prompts WHERE account_id = $1 AND id = $2"],
+  conversation: [
+    "conversation_items WHERE account_id = $1 AND conversation_id = $2",
+    "conversations WHERE account_id = $1 AND id = $2",
+  ],
+};

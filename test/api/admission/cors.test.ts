@@ -64,7 +64,7 @@ describe("with origins configured", () => {
       await gateway.post("/v1/chat/completions", "{", origin),
       await gateway.post("/v1/chat/completions", HELLO, { ...origin, authorization: "Bearer x" }),
       await gateway.get("/nowhere", origin),
-      await gateway.get("/v1/chat/completions", origin),
+      await gateway.get("/v1/messages", origin),
     ]) {
       expect(answer.status).toBeGreaterThanOrEqual(400);
       expect([answer.status, answer.headers.get("access-control-allow-origin")]).toEqual([
@@ -81,6 +81,6 @@ describe("with origins configured", () => {
 
   it("unknown paths are still 404 and wrong methods 405", async () => {
     expect((await gateway.get("/nowhere")).status).toBe(404);
-    expect((await gateway.get("/v1/chat/completions")).status).toBe(405);
+    expect((await gateway.get("/v1/messages")).status).toBe(405);
   });
 });

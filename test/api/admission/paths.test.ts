@@ -28,7 +28,7 @@ describe("X-Request-Id", () => {
     ["GET", "/nowhere", 404],
     ["HEAD", "/nowhere", 404],
     ["OPTIONS", "/nowhere", 404],
-    ["GET", "/v1/chat/completions", 405],
+    ["PUT", "/v1/chat/completions", 405],
     ["DELETE", "/v1/models", 405],
     ["GET", "/v1/models/nothing", 404],
     ["GET", "/api/keys", 401],
@@ -127,8 +127,8 @@ describe("slashes", () => {
 
 describe("methods", () => {
   it.each([
-    ["GET", "/v1/chat/completions", "POST"],
-    ["PUT", "/v1/chat/completions/", "POST"],
+    ["DELETE", "/v1/chat/completions", "GET, HEAD, POST"],
+    ["PUT", "/v1/chat/completions/", "GET, HEAD, POST"],
     ["PATCH", "/v1//routing/debug", "POST"],
     ["POST", "/v1/models", "GET, HEAD"],
     ["POST", "/v1/models/x", "GET, HEAD"],

@@ -47,7 +47,7 @@ describe("the limit", () => {
     const headers = await keyWith(3);
     const missing = await gateway.post("/v1/nothing", {}, headers);
     expect([missing.status, ...limits(missing).slice(0, 2)]).toEqual([404, "3", "2"]);
-    const method = await gateway.get("/v1/chat/completions", headers);
+    const method = await gateway.get("/v1/messages", headers);
     expect([method.status, ...limits(method).slice(0, 2)]).toEqual([405, "3", "1"]);
     const other = await gateway.get("/v1/messages/nothing", headers);
     expect([other.status, ...limits(other).slice(0, 2)]).toEqual([404, "3", "0"]);

@@ -2,7 +2,13 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { HELLO, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
-import { answers, type FakeProvider, sends, startFakeProvider } from "../../support/providers/fake-provider.ts";
+import {
+  answers,
+  completion,
+  type FakeProvider,
+  sends,
+  startFakeProvider,
+} from "../../support/providers/fake-provider.ts";
 import { genai, litellm, type Prices } from "../../support/providers/price-feeds.ts";
 
 const TIERS = ["NANO", "SIMPLE", "LIGHT", "STANDARD", "COMPLEX"];
@@ -201,6 +207,32 @@ describe("a model that a provider lists and a feed prices", () => {
       await check(gateway);
       expect(await hostOf(gateway)).toMatchObject({ host: "groq", pricing: { prompt: "0.0000011" } });
       expect((await modelNamed(gateway, KNOWN)).service.provisional).toBe(true);
+    });
+
+    test.each([
+      // Uncached, cached, answer without thinking, thinking.
+      ["below the band", [1_000, 400, 100, 40], 600 * 1 + 400 * 0.1 + 60 * 5 + 40 * 8],
+      ["above it", [300_000, 100_000, 1_000, 400], 200_000 * 2 + 100_000 * 0.2 + 600 * 10 + 400 * 8],
+    ])("charges cached input, thinking and bands at the prices that a feed names: %s", async (_name, used, micro) => {
+      const costs = { cache_read_input_token_cost: 0.1e-6, output_cost_per_reasoning_token: 8e-6 };
+      const band = {
+        input_cost_per_token_above_200k_tokens: 2e-6,
+        output_cost_per_token_above_200k_tokens: 10e-6,
+        cache_read_input_token_cost_above_200k_tokens: 0.2e-6,
+      };
+      const [[name, row]] = Object.entries(litellm({ "lab/claude-haiku-4.5": [1, 5] })) as [[string, object]];
+      first.on("*", sends(200, { ...litellm(NOW), [name]: { ...row, ...costs, ...band } }));
+      const gateway = await started({}, shipped());
+      await check(gateway);
+      const [prompt, cached, output, thought] = used as [number, number, number, number];
+      const usage = {
+        ...{ prompt_tokens: prompt, completion_tokens: output, total_tokens: prompt + output },
+        prompt_tokens_details: { cached_tokens: cached },
+        completion_tokens_details: { reasoning_tokens: thought },
+      };
+      groq.once("lab/claude-haiku-4.5", sends(200, completion("ok", "lab/claude-haiku-4.5", { usage })));
+      const { body } = await ask(gateway, KNOWN);
+      expect(Math.round(Number(body.service.costUsd) * 1e9)).toBe(Math.round(micro * 1_000));
     });
 
     test("joins the chain of the model's tier with catalog.adopt: auto, if it is new there", async () => {

@@ -100,9 +100,12 @@ const plainPrice = fc.record({
 });
 const KINDS = ["any", "low", "high", "1024x1024", "1536x1024", "1024x1024/low", "1536x1024/high"] as const;
 const images = fc.option(fc.dictionary(fc.constantFrom(...KINDS), rate, { maxKeys: 4 }), { nil: undefined });
-const rates = fc
-  .tuple(plainPrice, own, images)
-  .map(([plain, units, kinds]) => ({ ...plain, own: units, ...(kinds === undefined ? {} : { images: kinds }) }));
+const least = fc.option(fc.integer({ min: 0, max: 3_600 }), { nil: undefined });
+const rates = fc.tuple(plainPrice, own, images, least).map(([plain, units, kinds, leastSeconds]) => ({
+  ...{ ...plain, own: units },
+  ...(kinds === undefined ? {} : { images: kinds }),
+  ...(leastSeconds === undefined ? {} : { leastSeconds }),
+}));
 const banded = fc
   .tuple(
     rates,

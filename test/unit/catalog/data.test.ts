@@ -15,6 +15,8 @@ const models = new Map(builtin.models.map((row) => [row.id, row]));
 const chatModels = builtin.models.filter((row) => !ENDPOINTS.some((name) => row.capabilities.includes(name)));
 /** Stands for any provider of Bedrock. */
 const BEDROCK = "amazon-bedrock";
+/** The day on which the retirements were last compared. */
+const LAST_CHECKED = "2026-11-19";
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 /** At the host that asks least, as requests are sent. */
@@ -77,6 +79,17 @@ describe("models that ship", () => {
     expect(row.bfclAsOf).toMatch(DAY);
     expect(row.bfclSource).not.toBe("");
   });
+});
+
+it.each(builtin.models)("$id has hosts that are priced, dated, sourced and not over", (row) => {
+  for (const host of hostRows(row)) {
+    const { price = row.price, priceAsOf = row.priceAsOf, priceSource = row.priceSource, retires } = host;
+    const last = retires ?? (host.provider === row.provider ? row.retires : undefined);
+    expect(priceFromRow(price as NonNullable<ModelRow["price"]>), host.provider).not.toBeNull();
+    expect([priceAsOf, priceSource !== ""], host.provider).toEqual([expect.stringMatching(DAY), true]);
+    // The day of a retirement is the first one without the host.
+    if (last !== undefined) expect(last > LAST_CHECKED, `${host.provider} ends on ${last}`).toBe(true);
+  }
 });
 
 /** The vendor refuses tools with reasoning in Chat Completions since GPT-5.4. */

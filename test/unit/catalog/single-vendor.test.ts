@@ -13,11 +13,12 @@ import {
 } from "../../../src/catalog/catalog.ts";
 import { providerKind } from "../../../src/catalog/provider-kinds.ts";
 import type { Capability, Model } from "../../../src/core/model.ts";
-import { TIERS } from "../../../src/core/tiers.ts";
+import { TIERS, type Tier } from "../../../src/core/tiers.ts";
 import { decide } from "../../../src/routing/decide.ts";
 import { makeQuestion, makeTool } from "../../support/catalog.ts";
 
-const { providers } = readBuiltin();
+const { providers, tiers } = readBuiltin();
+const entriesOf = (tier: Tier): readonly string[] => tiers.chains[tier].map((entry) => entry.replace(/@.*/, ""));
 
 function catalogOf({ id, kind, baseUrl, formats }: (typeof providers)[number]): Catalog {
   const address = { baseUrl, apiKey: "k", headers: {}, timeouts: DEFAULT_TIMEOUTS };
@@ -35,7 +36,6 @@ function priceOf(model: Model | undefined, { id }: { readonly id: string }): num
 
 describe.each(providers)("with a key of $id alone", (row) => {
   const catalog = catalogOf(row);
-  const firsts = TIERS.map((tier) => catalog.chains[tier][0]);
   const served = [...catalog.models.values()].filter((model) => isRoutable(catalog, model));
 
   it("every tier has models of it, all of them priced and sourced", () => {
@@ -65,9 +65,25 @@ describe.each(providers)("with a key of $id alone", (row) => {
     }
   });
 
-  it("no tier begins with a dearer model than the tier above, though prices within a fifth count as equal", () => {
-    const prices = firsts.map((model) => priceOf(model, row));
+  it.each([false, true])("no tier begins with a dearer model than the tier above, with tools: %s", (hasTools) => {
+    if (hasTools && !served.some(({ capabilities }) => capabilities.has("tools"))) return;
+    const chat = hasTools ? { tools: [makeTool()] } : {};
+    const prices = TIERS.map((forcedTier) => {
+      const { model } = decide(makeQuestion({ chat, controls: { profile: "tier", forcedTier } }), catalog);
+      return priceOf(catalog.models.get(model), row);
+    });
+    // Prices within a fifth count as equal.
     for (const [place, price] of prices.entries()) expect(price * 1.2).toBeGreaterThanOrEqual(prices[place - 1] ?? 0);
+  });
+
+  it("a tier that was filled offers nothing that the tier above finds too dear", () => {
+    for (const [place, tier] of TIERS.entries()) {
+      const above = TIERS[place + 1];
+      const isShipped = entriesOf(tier).some((id) => catalog.models.get(id)?.provider === row.id);
+      if (above === undefined || isShipped) continue;
+      const dearest = Math.max(...catalog.chains[above].map((model) => priceOf(model, row)));
+      for (const model of catalog.chains[tier]) expect(priceOf(model, row)).toBeLessThanOrEqual(dearest);
+    }
   });
 
   it.each<[Capability, object]>([

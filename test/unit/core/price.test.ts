@@ -1,7 +1,7 @@
 // Prices of models: which rates a request is charged at, by the length of its prompt, its tier and what it counted.
 
 import { describe, expect, it } from "vitest";
-import { type PriceRow, priceFromRow } from "../../../src/catalog/prices/rows.ts";
+import { type PriceRow, priceFromRow, rowFromPrice } from "../../../src/catalog/prices/rows.ts";
 import type { Usage } from "../../../src/core/chat.ts";
 import { costNano } from "../../../src/core/money.ts";
 import { cardAt, dearestPrice, type PricedUsage, priceOf, type RateCard } from "../../../src/core/price.ts";
@@ -75,6 +75,15 @@ describe("units", () => {
     expect(costNano(buckets, charged, 0)).toBe(
       10_000_000n + 10_000_000n + 9_050_000n + 15_000_000n + 22_000_000n + 42_000_000n + 400_000_000n,
     );
+  });
+
+  it("charge and reserve at least the time that a host bills", () => {
+    const card = cardOf({ input: 0, output: 0, minute: 0.006, leastSeconds: 10 });
+    const chargeOf = (minute: number) => costNano(buckets, priceOf(card, { buckets, parts: { minute } }), 0);
+    expect([0, 1, 9_999, 10_000, 10_001].map(chargeOf)).toEqual([0n, 1_000_000n, 1_000_000n, 1_000_000n, 1_000_100n]);
+    const reach = { promptTokens: 0, mayCacheLong: false, hasMedia: false, counted: { minute: 1 } };
+    expect(costNano(buckets, dearestPrice(card, reach), 0)).toBe(1_000_000n);
+    expect(rowFromPrice(card)).toMatchObject({ minute: 0.006, leastSeconds: 10 });
   });
 
   it.each([

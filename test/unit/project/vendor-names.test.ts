@@ -16,6 +16,7 @@ const DESCRIPTIONS = [
   "http/v1/gemini-contract.ts",
   "http/v1/media-contract.ts",
   "http/v1/responses/contract.ts",
+  "http/v1/chat/contract.ts",
   "http/v1/batches/contract.ts",
   "http/v1/request-schemas.ts",
 ];

@@ -10,6 +10,7 @@ import { makeCatalog, makeModel, makeProvider, makeQuestion, type QuestionOverri
 
 interface HostSpec {
   readonly usd: number;
+  readonly isProvisional?: boolean;
   readonly context?: number;
   readonly capabilities?: readonly Capability[];
 }
@@ -173,5 +174,36 @@ describe("filters", () => {
     expect(decideFor([model], { ...IMAGE, controls: direct }).hostKeys).toEqual(["m via seeing"]);
     const blind = hosted("m", { one: { usd: 2 }, other: { usd: 1 } });
     expect(decideFor([blind], { ...IMAGE, controls: direct }).hostKeys).toEqual(["m via other", "m"]);
+  });
+});
+
+describe("provisional hosts of a known model", () => {
+  const NEW = {
+    vendor: { usd: 3 },
+    newcomer: { usd: 1, isProvisional: true, capabilities: ["tools", "vision"] },
+  } as const;
+  const picture = [
+    { role: "user", content: [{ type: "image_url", image_url: { url: "data:image/png;base64,AA==" } }] },
+  ];
+  const only = (...providers: readonly string[]) => ({ controls: { providers } }) as QuestionOverrides;
+
+  it("are not tried while a proven one can do it", () => {
+    expect(decideFor([hosted("m", NEW)]).hostKeys).toEqual(["m"]);
+    expect(decideFor([hosted("m", NEW)], only("vendor", "newcomer")).hostKeys).toEqual(["m"]);
+  });
+
+  it.each([
+    ["by a rule of the request", only("newcomer")],
+    ["by a rule of a profile", { constraints: { excludedProviders: ["vendor"] } } as QuestionOverrides],
+    ["by what the request has", { chat: { messages: picture } } as unknown as QuestionOverrides],
+  ])("serve what no proven one may: %s", (_name, question) => {
+    const { decision, hostKeys } = decideFor([hosted("m", NEW)], question);
+    expect([decision.model, hostKeys]).toEqual(["m", ["m via newcomer"]]);
+    const controls = { ...question.controls, profile: "direct", model: "m" } as const;
+    expect(decideFor([hosted("m", NEW)], { ...question, controls }).hostKeys).toEqual(["m via newcomer"]);
+  });
+
+  it("name what is missing where they do not meet a rule either", () => {
+    expect(() => decideFor([hosted("m", NEW)], only("elsewhere"))).toThrow("elsewhere");
   });
 });

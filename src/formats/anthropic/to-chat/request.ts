@@ -28,6 +28,12 @@ const CONVERTED: ReadonlySet<string> = new Set([
   ...["tools", "tool_choice", "thinking", "output_config", "output_format", "metadata", "mcp_servers"],
 ]);
 
+/** Reasons that say more of a field that is left out. */
+const LEFT_OUT: Readonly<Record<string, string>> = {
+  context_management: "only Anthropic edits or compacts the context, so the whole conversation was sent",
+  container: "only Anthropic runs code in containers",
+};
+
 /** Throws `unconvertible` when the request needs what only Anthropic has. */
 export function writeChatBody({ body, chat }: ClientRequest, model: HostedModel): ChatBody {
   const conversion = new Conversion();
@@ -49,7 +55,7 @@ export function writeChatBody({ body, chat }: ClientRequest, model: HostedModel)
   };
   for (const name of Object.keys(body)) {
     if (!CONVERTED.has(name) && !isControlField(name))
-      conversion.note("option_dropped", `dropped '${name}': only Anthropic has it`);
+      conversion.note("option_dropped", `dropped '${name}': ${LEFT_OUT[name] ?? "only Anthropic has it"}`);
   }
   if (!keepsCacheControl && chat.messages.length > 0) noteCacheControl(body, conversion);
   if (conversion.refusals.length > 0) throw unconvertible(conversion.refusals);

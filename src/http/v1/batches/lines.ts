@@ -14,7 +14,7 @@ import { expand } from "../../../gateway/state/expand.ts";
 import { readState } from "../../../gateway/state/read-state.ts";
 import type { CallContext } from "../../context.ts";
 import * as TEXT from "../../text.ts";
-import { withFileContents } from "./references.ts";
+import { withKept } from "./references.ts";
 
 const ERRORS_MAX = 100;
 const HOST_ORDER = "service_host_order";
@@ -147,7 +147,7 @@ export async function readToQuote(
   edge: QuoteContext,
 ) {
   const { accountId } = caller.key;
-  const sent = await withFileContents(parseBody(bodyOfLine(line)), { format, accountId }, edge);
+  const sent = await withKept(parseBody(bodyOfLine(line)), { format, accountId }, edge);
   const parsed =
     format.endpoint === undefined && format.stored !== undefined
       ? await expand(sent, { accountId, fields: readState(sent.body) }, edge.state)

@@ -1,21 +1,38 @@
-// Files of the gateway that a request names: their content takes the place of their names, so that every model can read
-// them.
+// Prompts and files of the gateway that a request names: their content takes the place of their names, so that every model
+// can read them.
 
 import { GatewayError } from "../../../core/errors.ts";
 import type { NamedFile } from "../../../formats/file-references.ts";
 import type { CallFormat } from "../../../formats/format.ts";
 import { type ParsedBody, parseBody } from "../../../formats/json/parse.ts";
 import { spliceFields } from "../../../formats/json/splice.ts";
+import { withCached } from "../../../gateway/state/cached.ts";
 import type { CallContext } from "../../context.ts";
 import * as TEXT from "../../text.ts";
 
 /** Bytes of base64 for each byte of a file. */
 const BASE64 = 4 / 3;
 
-/** Returns the same body where it names no file of this account. */
-export async function withFileContents(
+interface KeptRequest {
+  readonly format: CallFormat;
+  readonly accountId: string;
+}
+
+/** The body with what its client keeps here for it: a prompt, and files. The same body where it names nothing. */
+export async function withKept(
+  sent: ParsedBody,
+  asking: KeptRequest,
+  edge: Pick<CallContext, "batches" | "settings" | "state">,
+): Promise<ParsedBody> {
+  const { format, accountId } = asking;
+  const form = format.endpoint === undefined ? format.cached : undefined;
+  const whole = form === undefined ? sent : await withCached(sent, { form, accountId }, edge.state);
+  return withFileContents(whole, asking, edge);
+}
+
+async function withFileContents(
   parsed: ParsedBody,
-  { format, accountId }: { readonly format: CallFormat; readonly accountId: string },
+  { format, accountId }: KeptRequest,
   { batches: { files }, settings }: Pick<CallContext, "batches" | "settings">,
 ): Promise<ParsedBody> {
   const references = format.endpoint === undefined ? format.fileReferences : undefined;

@@ -22,7 +22,7 @@ const ConversationSchema = named("Conversation", {
   created_at: Integer,
   metadata: AnyObject,
 });
-const Metadata = Type.Unsafe<object>({
+export const Metadata = Type.Unsafe<object>({
   type: "object",
   maxProperties: METADATA_MAX.keys,
   propertyNames: { maxLength: METADATA_MAX.keyLength },

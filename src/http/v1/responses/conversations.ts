@@ -105,12 +105,12 @@ function shown({ id, createdAtMs, metadata }: Conversation): object {
   return { id, object: "conversation", created_at: Math.floor(createdAtMs / 1000), metadata };
 }
 
-function readMetadata(body: JsonObject): JsonObject {
+export function readMetadata(body: JsonObject): Readonly<Record<string, string>> {
   const metadata = readObject(body, "metadata") ?? {};
   const entries = Object.entries(metadata);
   const isFine = ([key, value]: [string, unknown]): boolean =>
     key.length <= METADATA_MAX.keyLength && typeof value === "string" && value.length <= METADATA_MAX.valueLength;
-  if (entries.length <= METADATA_MAX.keys && entries.every(isFine)) return metadata;
+  if (entries.length <= METADATA_MAX.keys && entries.every(isFine)) return metadata as Readonly<Record<string, string>>;
   const { keys, keyLength, valueLength } = METADATA_MAX;
   const message = TEXT.invalidMetadata(keys, keyLength, valueLength);
   throw invalid("metadata", message);

@@ -11,7 +11,7 @@ const rows = generateCorpus(process.cwd());
 
 describe("our own corpus", () => {
   /** Of the rows as lines of JSON. New templates change it: the weights that ship were learned from these rows. */
-  const LEARNED_FROM = "c9484bb9ca20ee8921e2ad96efb585bdea1f7fb3466cff67621cf4b17fdf80e8";
+  const LEARNED_FROM = "0960e1841363f11cd13453835d48d0e0e10b005bb1dd2e0561c3ebc2e02efec5";
 
   it("is the one that the weights were learned from, made from its templates", () => {
     const text = `${rows.map((row) => JSON.stringify(row)).join("\n")}\n`;

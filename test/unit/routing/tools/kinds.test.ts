@@ -23,6 +23,11 @@ describe("a tool's kind follows from what it does", () => {
   it.each([
     tool("update_user", "Update the email address of a user", "user_id", "email"),
     tool("create_order", "Create an order", "item"),
+    tool("getMemoryUsage", "Retrieve the memory usage of the operating system", "unit"),
+    tool("createGraphic", "Create a graphic design", "width"),
+    tool("getAutobiography", "Retrieve the autobiography of a person", "person_name"),
+    tool("prepareCall", "Create a statement for calling a stored procedure", "sql"),
+    tool("recommend_books", "Retrieves recommendations based on user preferences", "topic"),
   ])("no memory: $name", (other) => {
     expect(isMemoryTool(other)).toBe(false);
   });
@@ -31,6 +36,11 @@ describe("a tool's kind follows from what it does", () => {
     tool("tavily", "A search engine for agents", "query"),
     tool("read_url", "Return the text at an address", "url"),
     tool("ask", "Look something up", "query", "max_results"),
+    tool("WebFetch", "Fetches content from a specified URL", "url", "prompt"),
+    tool("brave_web_search", "Performs a search", "query"),
+    tool("browser_navigate", "Navigate to an address", "url"),
+    tool("fetch", "Fetches a URL from the internet and returns its contents as markdown", "url"),
+    tool("search", "Search the web with our customized search engine", "q", "site"),
   ])("web: $name", (web) => {
     expect(isWebTool(web)).toBe(true);
   });
@@ -39,6 +49,14 @@ describe("a tool's kind follows from what it does", () => {
     tool("search_products", "Search the shop for products", "query"),
     tool("search", "Search internal documents", "query"),
     tool("search_flights", "Search flights", "origin", "destination"),
+    tool("get_news", "Retrieve news articles for a specific topic", "topic", "days"),
+    tool("send_newsletter", "Send a newsletter to the community members", "subject"),
+    tool("website_design_tool", "Help the user to design a website", "template"),
+    tool("check_ssl", "Check the SSL certificate of a website", "website_url"),
+    tool("text_to_speech", "Convert texts to audio, with a download link or an embedded player", "text"),
+    tool("google_books_search", "Search for a book in the Google Books library", "genre", "title"),
+    tool("getBrowserSize", "Retrieve the size of the user's browser window"),
+    tool("seo_rank", "Retrieve the search engine ranking of a keyword", "keyword"),
   ])("no web: $name $description", (other) => {
     expect(isWebTool(other)).toBe(false);
   });
