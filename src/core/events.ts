@@ -161,13 +161,9 @@ export const LOG_EVENTS = {
     meaning: "Background responses of a process that died have been marked as failed.",
   },
   "responses.pruned": { level: "info", meaning: "Responses and conversations older than the retention were deleted." },
-  "batches.host_failed": {
-    level: "warn",
-    meaning: "A host could not take, show or finish a batch. Its lines are run by our own queue, or it is asked again.",
-  },
   "batches.failed": {
     level: "warn",
-    meaning: "A step of a batch failed, for instance because the database is away. It is tried again.",
+    meaning: "A step of a batch failed, for instance because the database or a host is away. It is tried again.",
   },
   "files.pruned": { level: "info", meaning: "Files that have expired were deleted." },
   "files.prune_failed": { level: "warn", meaning: "Expired files could not be deleted. It is tried again." },

@@ -3,6 +3,7 @@
 
 import { post } from "../../../src/billing/post.ts";
 import { verifyLedger } from "../../../src/billing/verify.ts";
+import type { AuditedTransaction, LedgerAudit } from "../../../src/core/audit/ledger.ts";
 import { type BudgetCounter, type BudgetLease, budgetLeaseKey } from "../../../src/core/budgets/counter.ts";
 import type {
   Charge,
@@ -22,7 +23,6 @@ import type {
   Wallet,
 } from "../../../src/core/ledger.ts";
 import { leaseKey } from "../../../src/core/ledger.ts";
-import type { AuditedTransaction, LedgerAudit } from "../../../src/core/audit/ledger.ts";
 import { costNano } from "../../../src/core/money.ts";
 
 const PRICE = { input: 1_000, output: 2_000, cacheRead: 100, cacheWrite: 1_250 };

@@ -41,7 +41,7 @@ export async function runNative(edge: NativeContext): Promise<void> {
 }
 
 function warn(err: unknown, provider: string, { log }: NativeContext): void {
-  log.warn({ event: "batches.host_failed", provider, err }, "a batch of a host could not go on");
+  log.warn({ event: "batches.failed", provider, err }, "a batch of a host could not go on");
 }
 
 async function sendAll(lines: readonly ClaimedLine[], edge: NativeContext): Promise<void> {
