@@ -15,6 +15,7 @@ export interface FirstPlan {
   readonly requests: number;
 }
 
+const WARM_UP = { connections: 1, forMs: 500 };
 /** Below the time in which the load gives up. */
 const FOR_MS = 25_000;
 
@@ -42,6 +43,8 @@ export async function measureFirst({ starts, requests }: FirstPlan, { workers, b
         ? []
         : [[freshOf("before"), () => startGateway({ name: "before", checkout: before }, around)] as const]),
     ];
+    // The first gateway would wait for cold code of the provider and of the load.
+    await load.ask("saturate", { ...WARM_UP, target: { port: around.providerPort, key: null }, body: bodyOf("small") });
     for (let round = 0; round < starts; round++) {
       for (const [fresh, start] of all) {
         const startedAt = performance.now();

@@ -2,7 +2,9 @@
 // Runs the built program inside this process, so that signals reach it without a process in between. The npm package ships
 // this script and no other, because it comes built.
 
-import { readFileSync } from "node:fs";
+import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import module from "node:module";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
@@ -13,6 +15,7 @@ const LOOK_FOR_PARENT_EVERY_MS = 200;
 export async function launch() {
   if (process.env.npm_lifecycle_event !== undefined) endWithParent();
   hushJsonImports();
+  keepCompiledCode();
   const program = await import(pathToFileURL(join(ROOT, "dist", "program", "main.js")).href);
   await program.main(process.argv.slice(2));
 }
@@ -38,6 +41,32 @@ export function hushJsonImports() {
       Reflect.apply(emitWarning, process, [warning, ...rest]);
     }
   );
+}
+
+/** Undefined before Node 22. */
+const ENABLE = /** @type {{ enableCompileCache?: (folder: string) => unknown }} */ (/** @type {unknown} */ (module))
+  .enableCompileCache;
+/** The entries of several builds. With more, the cache begins again. */
+const CACHED_FILES_MAX = 500;
+
+/**
+ * Has Node 22 and newer keep compiled code between starts. A writer to that folder decides what runs, so it must
+ * belong to this user alone. Without such a folder nothing is kept: no start needs it.
+ */
+export function keepCompiledCode(env = process.env, enable = ENABLE) {
+  if (env.NODE_COMPILE_CACHE !== undefined || enable === undefined) return;
+  try {
+    const folder = join(env.XDG_CACHE_HOME || env.LOCALAPPDATA || join(homedir(), ".cache"), "switchyard");
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const found = lstatSync(folder);
+    const isOurs = process.getuid === undefined || (found.uid === process.getuid() && (found.mode & 0o022) === 0);
+    if (!found.isDirectory() || !isOurs) return;
+    const files = readdirSync(folder, { recursive: true });
+    if (files.length > CACHED_FILES_MAX) rmSync(folder, { recursive: true, force: true });
+    enable(folder);
+  } catch {
+    // A home folder may be missing or read-only.
+  }
 }
 
 /** npm killed outright, or a shell between it and us that keeps signals to itself, would leave a server nobody owns. */

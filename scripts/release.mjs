@@ -109,7 +109,11 @@ function copyParts(/** @type {string} */ folder) {
   for (const name of ["catalogue.json", "catalogue.schema.json"])
     copyFileSync(join(ROOT, "dist", name), join(folder, name));
   copyFileSync(join(ROOT, "dist", "sbom.cdx.json"), join(folder, "switchyard-sbom.cdx.json"));
-  return { state: "made", words: "catalogue.json and its schema, unsigned, and switchyard-sbom.cdx.json" };
+  return {
+    state: "made",
+    words:
+      "catalogue.json and its schema, unsigned (a person makes the key: docs/reference/catalogue.md), and switchyard-sbom.cdx.json",
+  };
 }
 
 /** @returns {Promise<Outcome>} */

@@ -43,7 +43,11 @@ export function hearTabs(): () => void {
   const channel = new BroadcastChannel("switchyard");
   channel.onmessage = refresh;
   tabs = channel;
-  return () => channel.close();
+  // A user who signs in again on this page writes before the dashboard listens to tabs.
+  return () => {
+    tabs = null;
+    channel.close();
+  };
 }
 
 /** Reads everything on the page again. */

@@ -24,6 +24,11 @@ import type { LedgerDaySchema, LedgerLineSchema, LedgerMonthSchema } from "../sr
 import type { CatalogModelSchema } from "../src/http/api/models.ts";
 import type { OutcomesSchema } from "../src/http/api/outcomes.ts";
 import type { InvitedSchema, SessionSchema } from "../src/http/api/people/login.ts";
+import type {
+  NewPasskeyOptionsSchema,
+  PasskeySignInOptionsSchema,
+  PasskeysSchema,
+} from "../src/http/api/people/passkeys.ts";
 import type { IdentitiesSchema, IdentityProvidersSchema, SignOutSchema } from "../src/http/api/people/sign-in.ts";
 import type { ListedTeamSchema } from "../src/http/api/people/teams.ts";
 import type {
@@ -55,6 +60,11 @@ export type Invited = Shape<typeof InvitedSchema>;
 export type IdentityProviders = Shape<typeof IdentityProvidersSchema>;
 /** Identities that the user has linked. */
 export type Identities = Shape<typeof IdentitiesSchema>;
+/** Passkeys of the user. */
+export type Passkeys = Shape<typeof PasskeysSchema>;
+/** Options with which the browser makes a passkey, or asks for one. */
+export type NewPasskeyOptions = Shape<typeof NewPasskeyOptionsSchema>;
+export type PasskeySignInOptions = Shape<typeof PasskeySignInOptionsSchema>;
 /** Address that ends the session at the identity provider. */
 export type SignedOut = Shape<typeof SignOutSchema>;
 export type AlertEvent = Shape<typeof AlertEventSchema>;

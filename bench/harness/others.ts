@@ -107,6 +107,9 @@ const PEERS: readonly (readonly [name: string, peer: Peer])[] = [
       path: "/openai/v1/chat/completions",
       args({ folder, port, providerPort }) {
         writeFileSync(join(folder, "config.json"), JSON.stringify(bifrostConfig(providerPort)));
+        // Read from the network otherwise. A model that the list does not have finds no provider.
+        writeFileSync(join(folder, "prices.json"), JSON.stringify({ auto: BIFROST_MODEL }));
+        writeFileSync(join(folder, "parameters.json"), "{}");
         return ["-app-dir", folder, "-host", "127.0.0.1", "-port", String(port)];
       },
     },
@@ -147,6 +150,8 @@ const PEERS: readonly (readonly [name: string, peer: Peer])[] = [
         );
         return ["--config", "config.yaml", "--host", "127.0.0.1", "--port", String(port)];
       },
+      // Newer versions refuse to start without a key that they find strong.
+      env: () => ({ LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY: "true" }),
     },
   ],
 ];
@@ -161,6 +166,11 @@ function findFile(path: string, folders: readonly string[]): string | null {
   return folders.map((folder) => join(folder, path)).find((file) => existsSync(file)) ?? null;
 }
 
+const BIFROST_MODEL = {
+  ...{ provider: "openai", mode: "chat", base_model: "auto" },
+  ...{ input_cost_per_token: 1e-6, output_cost_per_token: 1e-6 },
+};
+
 /** With its request log on, as ours is. */
 function bifrostConfig(providerPort: number): object {
   const keys = [{ name: "bench", value: "bench", models: ["*"], weight: 1 }];
@@ -168,6 +178,7 @@ function bifrostConfig(providerPort: number): object {
     client: { enable_logging: true, drop_excess_requests: false },
     providers: { openai: { keys, network_config: { base_url: `http://127.0.0.1:${providerPort}` } } },
     config_store: { enabled: false },
+    framework: { pricing: { pricing_url: "file://./prices.json", model_parameters_url: "file://./parameters.json" } },
     logs_store: { enabled: true, type: "sqlite", config: { path: "logs.db" } },
   };
 }

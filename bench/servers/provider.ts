@@ -36,12 +36,22 @@ const ANSWER = Buffer.from(
 );
 const ANSWER_HEADERS = { "content-type": "application/json", "content-length": String(ANSWER.length) };
 
+const SHORT_BYTES = 2_048;
+const ASKS_FOR_STREAM = /"stream": ?true/;
+
 let pace: Pace = { chunks: 1, everyMs: 0 };
 
 const server = createServer((request, response) => {
-  request.resume();
+  let isStream = request.headers.accept === "text/event-stream";
+  // Some peers send the header of a whole answer. Only short bodies ask for streams.
+  if (isStream || Number(request.headers["content-length"] ?? 0) > SHORT_BYTES) request.resume();
+  else {
+    request.on("data", (bytes: Buffer) => {
+      isStream ||= ASKS_FOR_STREAM.test(bytes.toString("latin1"));
+    });
+  }
   request.on("end", () => {
-    if (request.headers.accept === "text/event-stream") sendStream(response, pace);
+    if (isStream) sendStream(response, pace);
     else response.writeHead(200, ANSWER_HEADERS).end(ANSWER);
   });
 });

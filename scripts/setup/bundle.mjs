@@ -22,7 +22,11 @@ const bundle = await rolldown({
   platform: "node",
   external: [/^node:/, ...Object.keys(dependencies)],
   transform: { define: { BUILD_HASH: JSON.stringify(printOf(folder, listFiles(folder, "."))) } },
-  plugins: [{ name: "places", transform: keepPlace, renderChunk: findBuild }, withLicences()],
+  plugins: [
+    { name: "places", transform: keepPlace, renderChunk: findBuild },
+    { name: "latin", generateBundle: (_options, files) => Object.values(files).forEach(escapeLetters) },
+    withLicences(),
+  ],
 });
 const minify = { compress: false, mangle: false, codegen: { removeWhitespace: true } };
 await bundle.write({ dir: `${folder}/program`, chunkFileNames: "[name]-[hash].js", minify });
@@ -37,4 +41,17 @@ function keepPlace(/** @type {string} */ code, /** @type {string} */ id) {
 function findBuild(/** @type {string} */ code, /** @type {{ fileName: string }} */ { fileName }) {
   if (!code.includes(BUILD)) return null;
   return code.replaceAll(BUILD, posix.relative(`/program/${fileName}/..`, "/"));
+}
+
+/**
+ * V8 keeps the text of a file in two bytes a letter if a single one is beyond Latin-1, in every process. A letter after a
+ * backslash means itself. Runs after the minifier, which would write the letters again.
+ * @param {import("rolldown").OutputChunk | import("rolldown").OutputAsset} file
+ */
+function escapeLetters(file) {
+  if (file.type !== "chunk") return;
+  file.code = file.code.replaceAll(/\\?[\u0100-\uffff]|\\[\s\S]/g, (found) => {
+    const letter = found.at(-1) ?? "";
+    return letter > "\u00ff" ? `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}` : found;
+  });
 }

@@ -57,18 +57,18 @@ export interface NewKey {
 /** A key that stands for the holder of an identity provider's tokens. Nobody knows a text with its hash. */
 export interface DerivedKey extends Pick<KeyRecord, "id" | "accountId" | "name" | "hash" | "prefix"> {
   /** Fields that claims decide. Everything else can be changed like that of other keys. */
-  readonly settings: Partial<Pick<KeyRecord, "profileId" | "teamId" | "requestsPerMinute">>;
+  readonly settings: Partial<Pick<KeyRecord, "profileId" | "teamId" | "memberId" | "requestsPerMinute">>;
 }
 
 /** A profile that does not exist is refused with each request, as for any key. */
 export function toDerivedRecord({ settings, ...wanted }: DerivedKey, atMs: number): KeyRecord {
-  const { profileId = null, teamId = null, requestsPerMinute = null } = settings;
+  const { profileId = null, teamId = null, memberId = null, requestsPerMinute = null } = settings;
   return {
     ...wanted,
     ...{
       profileId,
       teamId,
-      memberId: null,
+      memberId,
       requires: null,
       requestsPerMinute,
       spendLimitNano: null,

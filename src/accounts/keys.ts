@@ -171,14 +171,17 @@ async function deriveKey(writer: KeyWriter, wanted: DerivedKey): Promise<void> {
     }
     return;
   }
-  const { profileId, teamId, requestsPerMinute } = { ...known, ...wanted.settings };
+  const { profileId, teamId, memberId, requestsPerMinute } = { ...known, ...wanted.settings };
   const isSame = [
     profileId === known.profileId,
     teamId === known.teamId,
+    memberId === known.memberId,
     requestsPerMinute === known.requestsPerMinute,
   ];
   if (!isSame.includes(false) || keyStatus(known, atMs) !== "active") return;
-  const changed = await store.update(known.accountId, known.id, { profileId, teamId, requestsPerMinute });
+  const changed = await store.update(known.accountId, known.id, {
+    ...{ profileId, teamId, memberId, requestsPerMinute },
+  });
   if (changed !== null) directory.putKey(changed);
 }
 

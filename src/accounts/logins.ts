@@ -30,8 +30,15 @@ export const LOGIN_MAX_MS = 90 * DAY_MS;
 /** Interval at which the last use of a login is written, so that not every request writes. */
 const TOUCH_MS = 10 * 60_000;
 
-export function createLogins({ store, now = Date.now }: { store: LoginStore; now?: () => number }): Logins {
-  let shared: Promise<string> | null = null;
+interface LoginsOptions {
+  readonly store: LoginStore;
+  /** The login of all visitors, where the store has it already. */
+  readonly shared?: string | undefined;
+  readonly now?: () => number;
+}
+
+export function createLogins({ store, shared: known, now = Date.now }: LoginsOptions): Logins {
+  let shared: Promise<string> | null = known === undefined ? null : Promise.resolve(known);
 
   async function open(user: User): Promise<string> {
     const token = makeToken();

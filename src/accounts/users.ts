@@ -32,6 +32,8 @@ export interface Users {
   signIn(credentials: SignInCredentials): Promise<User>;
   /** Ends the user's other logins. Returns the user with the new password. */
   changePassword(signedIn: SignedIn, change: PasswordChange): Promise<User>;
+  /** Throws unless this is the password of the user who is signed in. */
+  confirm(signedIn: SignedIn, password: string): Promise<void>;
   byEmail(email: string): Promise<User | null>;
   byId(id: string): Promise<User | null>;
   /** Lists those of one account, or of all. */
@@ -73,6 +75,10 @@ export function createUsers(options: UsersOptions): Users {
   const { store, passwords, directory, now = Date.now, signIns = createSignInLimiter(now) } = options;
   let isOperatorKnown = false;
   const authenticate = authenticator(passwords, signIns);
+  const confirm = async ({ user, login }: SignedIn, password: string, param: string): Promise<void> => {
+    if ((await authenticate(user, password, [limitOf(`session ${login.hash}`)])) !== null) return;
+    throw new GatewayError("badRequest", "The current password is wrong.", { code: "wrong_password", param });
+  };
   return {
     signIn: async ({ email, password, address, device }) => {
       const known = normalisedEmail(email);
@@ -86,17 +92,13 @@ export function createUsers(options: UsersOptions): Users {
     },
     changePassword: async ({ user, login }, { current, next }) => {
       if (!hasPassword(user.passwordHash)) throw noPasswordYet();
-      if ((await authenticate(user, current, [limitOf(`session ${login.hash}`)])) === null) {
-        throw new GatewayError("badRequest", "The current password is wrong.", {
-          code: "wrong_password",
-          param: "current",
-        });
-      }
+      await confirm({ user, login }, current, "current");
       checkPassword(next, user.email, "next");
       const passwordHash = await passwords.hash(next);
       await store.setPassword(user.id, passwordHash, login.hash);
       return { ...user, passwordHash };
     },
+    confirm: (signedIn, password) => confirm(signedIn, password, "password"),
     byEmail: (email) => store.byEmail(email),
     byId: (id) => store.byId(id),
     list: (page, only) => store.list(page, only),
@@ -162,8 +164,13 @@ function limitsOf(email: string, address: string): readonly SignInLimit[] {
   return [
     limitOf(`account ${account} from ${network}`),
     { name: `account ${account}`, most: FAILURES_BY_ACCOUNT },
-    { name: `address ${network}`, most: FAILURES_BY_ADDRESS },
+    addressLimit(address),
   ];
+}
+
+/** Limits failed sign-ins of every kind. */
+export function addressLimit(address: string): SignInLimit {
+  return { name: `address ${networkOf(address)}`, most: FAILURES_BY_ADDRESS };
 }
 
 function limitOf(name: string): SignInLimit {

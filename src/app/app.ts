@@ -1,5 +1,6 @@
 // Start and stop of the process: settings, store, services, server. Only app/ constructs; importing has no effect.
 
+import type { RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { DEFAULT_ACCOUNT } from "../accounts/accounts.ts";
@@ -31,14 +32,13 @@ import type { FramingRows } from "../providers/framing.ts";
 import { createWebTools } from "../providers/search/web-tools.ts";
 import { warmRouter } from "../routing/warm.ts";
 import { fileOf, openDb } from "../store/db.ts";
-import type { ChangeListener } from "../store/postgres/changes.ts";
 import { openPartThreads } from "../store/sqlite/part-files.ts";
 import { sqliteOver } from "../store/sqlite/sqlite.ts";
 import { createMetrics } from "../telemetry/metrics.ts";
 import type { Recorder } from "../telemetry/recorder.ts";
 import { createUsageWatch } from "../telemetry/usage-watch.ts";
 import { openAlerts } from "./alerts/alerts.ts";
-import { watchDatabase, watchPrimary } from "./changes.ts";
+import { followChanges } from "./changes.ts";
 import { openConfiguration } from "./configuration.ts";
 import { createDrain, type StopOptions } from "./drain.ts";
 import { openHealth } from "./health.ts";
@@ -48,10 +48,10 @@ import { openPeople } from "./people.ts";
 import { openAuditLog, openRecords } from "./records.ts";
 import { loopNameOf, secretOf } from "./secret.ts";
 import type { SnapshotsContext } from "./snapshots.ts";
-import { type SharedSpeeds, shareSpeeds } from "./speeds.ts";
+import { shareSpeeds } from "./speeds.ts";
 import { openBatches, openSessions, openState } from "./state.ts";
 import { watchedBy, watchStorage } from "./storage.ts";
-import { openTraces } from "./traces.ts";
+import { openLogExport, openTelemetry } from "./telemetry.ts";
 import { warmUp } from "./warm-up.ts";
 import {
   createLoadReports,
@@ -87,6 +87,12 @@ export interface App {
   readonly lost?: Promise<void>;
 }
 
+/** A gateway of one process, or one of its workers. */
+export interface LocalApp extends App {
+  /** Serves a request that came to another server of this process. */
+  readonly answer: RequestListener;
+}
+
 export interface WireExtension {
   readonly formats: readonly Format[];
   readonly auths?: AuthRows;
@@ -98,6 +104,8 @@ export interface StartOptions {
   readonly logOutput?: LogOutput;
   /** E-mail of the user as whom the demo signs in its visitors. */
   readonly visitor?: string | null;
+  /** A login of that user that the database has already. */
+  readonly visitorLogin?: string;
   /** Slot of this worker; null in a gateway of one process. */
   readonly worker?: WorkerSlot | null;
   /** Cheaper password hashing for tests, which make many users. */
@@ -119,7 +127,7 @@ export interface StartOptions {
 /** Connections that the system queues until they are accepted. Beyond this, clients retry seconds later. */
 const BACKLOG = 4_096;
 
-export async function start(settings: Settings, log: Log, options: StartOptions = {}): Promise<App> {
+export async function start(settings: Settings, log: Log, options: StartOptions = {}): Promise<LocalApp> {
   const { worker = null } = options;
   const watched = watchedBy(log);
   const dbs =
@@ -154,10 +162,12 @@ async function closeDbs({ db, log, contents, reader }: WorkerDbs): Promise<void>
 }
 
 /** Starts everything else on the open database, and opens the port last. */
-async function startOn(dbs: WorkerDbs, settings: Settings, log: Log, options: StartOptions): Promise<App> {
-  const { passwordCost, wire, providerNow, logOutput = UNWATCHED_OUTPUT, worker = null } = options;
+async function startOn(dbs: WorkerDbs, settings: Settings, written: Log, options: StartOptions): Promise<LocalApp> {
+  const { passwordCost, wire, providerNow, logOutput = UNWATCHED_OUTPUT, worker = null, visitorLogin } = options;
   const ledger = options.books?.ledger;
-  const parts = await openParts(dbs, { settings, log, logOutput, passwordCost, wire, providerNow, ledger, worker });
+  const { log, close: closeLog } = await openLogExport(settings, written, readPackage().version);
+  const given = { settings, log, logOutput, passwordCost, wire, providerNow, ledger, worker, visitorLogin };
+  const parts = await openParts(dbs, given);
   const { people, money, drain } = parts;
   await ensureFirstAccount(people.accountStore);
   await giveStarterCredit(money.credits, DEFAULT_ACCOUNT, settings.billing.starterCredits);
@@ -179,6 +189,7 @@ async function startOn(dbs: WorkerDbs, settings: Settings, log: Log, options: St
     catalog: parts.snapshots.current().catalog,
     credit: { available: posted - held, mode: people.billingModeOf(DEFAULT_ACCOUNT) },
     setupLink: setupToken === null ? null : `${publicUrl}/#/setup?token=${setupToken}`,
+    answer: (request, response) => void server.server.emit("request", request, response),
     hurry: drain.hurry,
     async stop(stopOptions = {}) {
       await drain.run(server, stopOptions);
@@ -187,6 +198,7 @@ async function startOn(dbs: WorkerDbs, settings: Settings, log: Log, options: St
       await edge.sampler.close();
       await closeParts(parts);
       await closeDbs(dbs);
+      await closeLog();
     },
   };
 }
@@ -203,12 +215,13 @@ interface PartsContext {
   readonly providerNow: (() => number) | undefined;
   readonly ledger: Ledger | undefined;
   readonly worker: WorkerSlot | null;
+  readonly visitorLogin: string | undefined;
 }
 
 /** Opens and starts the parts of the edge in the order of their dependencies. */
 async function openParts(dbs: WorkerDbs, context: PartsContext) {
   const { db, contents, reader } = dbs;
-  const { settings, log, logOutput, passwordCost, wire, worker } = context;
+  const { settings, log, logOutput, passwordCost, wire, worker, visitorLogin } = context;
   const now = Date.now;
   const { version } = readPackage();
   const metrics = shareMetrics(createMetrics(version), worker);
@@ -219,7 +232,9 @@ async function openParts(dbs: WorkerDbs, context: PartsContext) {
   const live = () => inUse;
   const logging = () => inUse.logging;
   const { audit, ...auditUpkeep } = openAuditLog(db, { reader, logging, log, now, worker });
-  const people = await openPeople(db, { settings, live, reader, log, signIns: limits.signIns, passwordCost, worker });
+  const { signIns } = limits;
+  const known = { settings, live, reader, log, signIns, passwordCost, worker, visitorLogin };
+  const people = await openPeople(db, known);
   const secret = await secretOf(db, settings, log);
   const loopName = await loopNameOf(db, secret.bytes);
   const money = await openMoney(db, { settings, reader, contents, secret: secret.bytes, log, metrics, worker });
@@ -253,10 +268,10 @@ async function openParts(dbs: WorkerDbs, context: PartsContext) {
   const { snapshots } = configuration;
   const alerts = openAlerts(db, { settings, live, reader, people, configuration, secret, log, now, worker });
   const changes = await followChanges(settings, { people, configuration, speeds, log, worker });
-  const traces = await openTraces(settings, { catalog: () => snapshots.current().catalog, metrics, version, log });
+  const telemetry = await openTelemetry(settings, { snapshots, metrics, version, log });
   return {
     ...{ settings, live, log, now, version },
-    ...{ metrics, traces, limits, people, audit, auditUpkeep, money, formats },
+    ...{ metrics, telemetry, limits, people, audit, auditUpkeep, money, formats },
     ...{ snapshots, configuration, alerts, changes },
     ...{ openCalls, loads, loopName, drain, records, sessions, state, batches, storage, worker },
   };
@@ -289,37 +304,23 @@ function steadyServices(parts: SteadyParts): SnapshotsContext["services"] {
   };
 }
 
-/** Watches for changes by other processes. A worker gets changes from the primary, which listens for all workers. */
-function followChanges(
-  { database }: Settings,
-  parts: Pick<AppParts, "people" | "configuration" | "log" | "worker"> & { readonly speeds: SharedSpeeds },
-): Promise<ChangeListener> {
-  const { people, configuration, speeds, log, worker } = parts;
-  const onChange = (): void => {
-    people.nudge();
-    configuration.versions.nudge();
-  };
-  const listeners = { onChange, onSpeeds: speeds.receive };
-  return worker === null ? watchDatabase(database, listeners, log) : watchPrimary(worker, listeners);
-}
-
 /** Closes records and money first, because they still write through the other parts. */
 async function closeParts(parts: AppParts) {
   const { configuration, changes, alerts, batches, records, sessions, state, money, people, limits } = parts;
-  const { traces, metrics, storage } = parts;
+  const { telemetry, metrics, storage } = parts;
   await changes.close();
   await alerts.close();
   await configuration.close();
   await parts.auditUpkeep.close();
   for (const part of [batches, records, sessions, state, money, people, limits]) await part.close();
-  await traces?.close();
+  await telemetry.close();
   storage.close();
   metrics.close();
 }
 
 /** Names every part, so that a reader sees what the edge can reach. */
 function edgeOf(parts: AppParts, { books, visitor = null, feedMsMax }: StartOptions): Edge {
-  const { settings, log, now, version, metrics, traces, limits, people, money, openCalls, drain, records } = parts;
+  const { settings, log, now, version, metrics, telemetry, limits, people, money, openCalls, drain, records } = parts;
   const pressure = createPressure(settings.limits, openGauges(parts.worker));
   return {
     ...{ settings, live: parts.live, formats: parts.formats },
@@ -355,6 +356,7 @@ function edgeOf(parts: AppParts, { books, visitor = null, feedMsMax }: StartOpti
     users: people.users,
     visitor,
     logins: people.logins,
+    passkeys: people.passkeys,
     signIns: people.signIns,
     ...{ tokens: people.tokens, scim: people.scim, scimTokens: people.scimTokens },
     invitations: people.invitations,
@@ -367,9 +369,9 @@ function edgeOf(parts: AppParts, { books, visitor = null, feedMsMax }: StartOpti
     openCalls,
     loopName: parts.loopName,
     semaphores: openSemaphores(() => parts.live().limits, parts.worker),
-    ...{ pressure, letsGo: parts.loads.letsGo },
+    ...{ pressure, letsGo: parts.loads.letsGo, watchBodies: parts.loads.watchBodies },
     ...{ isDraining: drain.isDraining, isClosing: drain.isClosing, readiness: drain.readiness },
-    ...{ traces, metrics },
+    ...{ traces: telemetry.traces, metrics },
     log,
     now,
     version,

@@ -14,6 +14,7 @@ import type { Log } from "../core/log.ts";
 import type { IdempotencyStore } from "../core/requests/idempotency.ts";
 import { verifyAuditLog } from "../store/audit/log.ts";
 import { createLedgerAudit } from "../store/ledger/audit.ts";
+import { createBudgetUpkeep } from "../store/ledger/budget-upkeep.ts";
 import { createIdempotencyStore } from "../store/ledger/idempotency.ts";
 import { createKeptAnswers } from "../store/ledger/kept-answers.ts";
 import { createLedgerStore } from "../store/ledger/ledger.ts";
@@ -69,7 +70,10 @@ export async function openMoney(db: Db, context: MoneyContext): Promise<Money> {
   const answers = createKeptAnswers(db, contents, createSealer(secret, "idempotent answers"));
   const idempotency = createIdempotencyStore(db, answers, owner);
   const verify = (): Promise<LedgerVerdict> => verifyLedger(createLedgerAudit(reader), () => verifyAuditLog(reader));
-  const upkeep = createUpkeep({ verify, idempotency, ownerSilentMs, onAudit: metrics.ledgerProblems, log });
+  const budgets = createBudgetUpkeep(db);
+  const sweepBudgets = (): Promise<number> => budgets.sweep(Date.now());
+  const onAudit = metrics.ledgerProblems;
+  const upkeep = createUpkeep({ verify, idempotency, sweepBudgets, ownerSilentMs, onAudit, log });
   // Must come before the first hold under this name.
   await worker?.link.call(WORKER_SERVICES.owner, owner);
   await ledger.start();

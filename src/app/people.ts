@@ -4,6 +4,7 @@ import { type Accounts, createAccounts } from "../accounts/accounts.ts";
 import { type Budgets, createBudgets } from "../accounts/budgets/budgets.ts";
 import { createDirectory } from "../accounts/directory.ts";
 import { createIssuer } from "../accounts/identity/issuer.ts";
+import { memberOf } from "../accounts/identity/people.ts";
 import { createScim, type Scim } from "../accounts/identity/scim.ts";
 import { createScimTokens, type ScimTokens } from "../accounts/identity/scim-tokens.ts";
 import { createSignIns, type SignIns } from "../accounts/identity/sign-ins.ts";
@@ -13,6 +14,7 @@ import { createKeys, type Keys } from "../accounts/keys.ts";
 import type { SignInLimiter } from "../accounts/limits/sign-ins.ts";
 import { createWrongKeys, type WrongKeys } from "../accounts/limits/wrong-keys.ts";
 import { createLogins, type Logins } from "../accounts/logins.ts";
+import { createPasskeys, type Passkeys, type PasskeysOptions } from "../accounts/passkeys.ts";
 import { createPasswords, type PasswordCost } from "../accounts/passwords.ts";
 import { createProfiles, type Profiles } from "../accounts/profiles.ts";
 import { createResets, type Resets } from "../accounts/resets.ts";
@@ -29,6 +31,7 @@ import { createIdentityStore, createPendingSignInStore } from "../store/accounts
 import { createInvitationStore } from "../store/accounts/invitations.ts";
 import { createKeyStore } from "../store/accounts/keys.ts";
 import { createLoginStore } from "../store/accounts/logins.ts";
+import { createPasskeyChallengeStore, createPasskeyStore } from "../store/accounts/passkeys.ts";
 import { createProfileStore } from "../store/accounts/profiles.ts";
 import { createPasswordResetStore } from "../store/accounts/resets.ts";
 import { createScimGroupStore } from "../store/accounts/scim-groups.ts";
@@ -52,6 +55,7 @@ export interface People {
   readonly teams: Teams;
   readonly users: Users;
   readonly logins: Logins;
+  readonly passkeys: Passkeys;
   readonly signIns: SignIns;
   readonly tokens: IdentityTokens;
   readonly scim: Scim;
@@ -77,12 +81,14 @@ export interface PeopleContext {
   readonly signIns: SignInLimiter;
   readonly passwordCost?: PasswordCost | undefined;
   readonly worker: WorkerSlot | null;
+  /** The login that all visitors of a demo share. */
+  readonly visitorLogin?: string | undefined;
 }
 
 /** Opens and starts these services; `close` writes what waits. */
 export async function openPeople(whole: Db, context: PeopleContext): Promise<People> {
   const db = auditedDb(whole);
-  const { settings, live, reader, log, signIns, passwordCost, worker } = context;
+  const { settings, live, reader, log, signIns, passwordCost, worker, visitorLogin } = context;
   const keyStore = createKeyStore(db, reader);
   const profileStore = createProfileStore(db);
   const teamStore = createTeamStore(db);
@@ -99,6 +105,8 @@ export async function openPeople(whole: Db, context: PeopleContext): Promise<Peo
   const keys = createKeys({ store: keyStore, directory, log });
   keys.start();
   const teams = createTeams({ store: teamStore, directory });
+  const identities = createIdentityStore(db);
+  const users = createUsers({ store: userStore, passwords, signIns, directory });
   const { identityProviders: providers } = settings;
   const issuers = providers.map((provider) => ({ provider, issuer: createIssuer(provider) }));
   return {
@@ -112,17 +120,21 @@ export async function openPeople(whole: Db, context: PeopleContext): Promise<Peo
     teams,
     wrongKeys: sharedWrongKeys("wrong-key", () => live().limits.wrongKeysPerMinute, worker),
     wrongTokens: sharedWrongKeys("wrong-token", () => WRONG_TOKENS_PER_MINUTE, worker),
-    users: createUsers({ store: userStore, passwords, signIns, directory }),
+    users,
+    passkeys: openPasskeys(db, { users, limiter: signIns, log }),
     signIns: createSignIns({
       ...{ issuers, users: userStore, accounts: accountStore, teams, limiter: signIns, log, now: Date.now },
-      store: createIdentityStore(db),
+      store: identities,
       keysRevoked: directory.changed,
       pending: createPendingSignInStore(db),
     }),
-    tokens: createTokens({ issuers, keys, accounts: accountStore, teams, hasEnded: directory.hasEnded }),
+    tokens: createTokens({
+      ...{ issuers, keys, accounts: accountStore, teams, hasEnded: directory.hasEnded },
+      memberOf: (holder, accountId) => memberOf(holder, accountId, { store: identities, users: userStore }),
+    }),
     scim: createScim({ users: scimUsers, groups: createScimGroupStore(db), providers, directory }),
     scimTokens: createScimTokens({ store: createScimTokenStore(db) }),
-    logins: createLogins({ store: createLoginStore(db) }),
+    logins: createLogins({ store: createLoginStore(db), shared: visitorLogin }),
     invitations: createInvitations({ store: createInvitationStore(db), users: userStore, passwords }),
     resets: createResets({ store: createPasswordResetStore(db), users: userStore, passwords }),
     nudge: directory.nudge,
@@ -131,6 +143,11 @@ export async function openPeople(whole: Db, context: PeopleContext): Promise<Peo
       await keys.stop();
     },
   };
+}
+
+function openPasskeys(db: Db, services: Pick<PasskeysOptions, "users" | "limiter" | "log">): Passkeys {
+  const challenges = createPasskeyChallengeStore(db);
+  return createPasskeys({ ...services, store: createPasskeyStore(db), challenges });
 }
 
 /** Counts wrong keys of all workers in each worker. */

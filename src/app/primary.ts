@@ -46,6 +46,8 @@ export interface PrimaryOptions {
   readonly args: readonly string[];
   /** The configuration file as the primary read it, so that all workers have the same, even after a restart. */
   readonly file: FileText | null;
+  /** Time after which a worker without a connection ends, for tests. */
+  readonly spareMs?: number;
 }
 
 /** First request of a worker to the primary. */
@@ -65,7 +67,7 @@ export async function startPrimary(settings: Settings, log: Log, options: Primar
 }
 
 async function startOn(store: Store, settings: Settings, log: Log, options: PrimaryOptions): Promise<App> {
-  const { crew, program, args, file } = options;
+  const { crew, program, args, file, spareMs } = options;
   const windows = await openWindows(settings, log);
   const metrics = watchProcess();
   const first = createFirstStart();
@@ -99,7 +101,7 @@ async function startOn(store: Store, settings: Settings, log: Log, options: Prim
   let onLost = (): void => undefined;
   const lost = new Promise<void>((resolve) => (onLost = resolve));
   const told = { onStart, onEnd, onLost, onSpare: stopWorker, onHung: metrics.workerHung };
-  const supervisor = createSupervisor({ crew, program, args, log, ...told });
+  const supervisor = createSupervisor({ crew, program, args, log, ...told, ...(spareMs !== undefined && { spareMs }) });
   const listeners = {
     onChange: () => publishToAll(supervisor, ACCESS_CHANGED, null),
     onSpeeds: (text: string) => publishToAll(supervisor, HOST_SPEEDS, text),

@@ -4,6 +4,7 @@
 
 import { once } from "node:events";
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from "node:http";
+import module from "node:module";
 import { type AddressInfo, Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { Registry as MetricRegistry } from "prom-client";
@@ -51,9 +52,15 @@ export async function warmUp(edge: Edge): Promise<void> {
     const { asked, answered } = await runOn(edge);
     const durationMs = Math.round(performance.now() - beganAtMs);
     log.debug({ event: "warm_up.finished", asked, answered, durationMs }, "warmed up");
+    keepCompiledCode();
   } catch (err) {
     log.warn({ event: "warm_up.failed", err }, "the warm-up failed; the first requests take longer");
   }
+}
+
+/** Writes what was compiled where Node has a cache, so that the next start and the next worker find it. */
+function keepCompiledCode(): void {
+  (module as { readonly flushCompileCache?: () => void }).flushCompileCache?.();
 }
 
 async function runOn(edge: Edge): Promise<WarmUp> {
@@ -98,7 +105,7 @@ const KEY = "sk-service-warm-up";
 /** One request for each path of chat, and one for its stream where the body asks for it. */
 function cannedRequests({ formats }: Edge): readonly string[] {
   return formats.routes
-    .filter(({ format }) => format.endpoint === undefined)
+    .filter(({ format, isAlias }) => format.endpoint === undefined && isAlias !== true)
     .flatMap(({ path, format, example, isStream }) => {
       const stored = format.endpoint === undefined && format.stored !== undefined ? { store: false } : {};
       const streams = path.includes("{model}") || isStream === true ? [{}] : [{}, { stream: true }];

@@ -272,9 +272,18 @@ function withoutPreview({ accountId, summary }: WrittenRecord): WrittenRecord {
 export interface LoadReports {
   /** Returns true for each response that should be the last one on its connection. */
   letsGo(): boolean;
+  /** Counts the used part of the memory for bodies as load. */
+  watchBodies(usedPart: () => number): void;
   watch(server: Server): void;
   close(): void;
 }
+
+const NO_REPORTS: LoadReports = {
+  letsGo: () => false,
+  watchBodies: () => undefined,
+  watch: () => undefined,
+  close: () => undefined,
+};
 
 /** Often enough for a quiet gateway to use all its cores within two seconds. */
 const REPORT_MS = 100;
@@ -284,17 +293,19 @@ export function createLoadReports(
   limits: () => Pick<Settings["limits"], "inFlight" | "connections">,
   openCalls: () => number,
 ): LoadReports {
-  if (worker?.isFilled !== true) return { letsGo: () => false, watch: () => undefined, close: () => undefined };
+  if (worker?.isFilled !== true) return NO_REPORTS;
   const { link, count } = worker;
   const connections = new Set<Socket>();
   let leaving = 0;
+  let bodies = (): number => 0;
   let used = performance.eventLoopUtilization();
   const readLoad = (): number => {
     const { utilization } = performance.eventLoopUtilization(used);
     used = performance.eventLoopUtilization();
     // Each worker has its share of the limits.
     const most = limits();
-    return Math.max(utilization, (openCalls() * count) / most.inFlight, (connections.size * count) / most.connections);
+    const slots = Math.max((openCalls() * count) / most.inFlight, (connections.size * count) / most.connections);
+    return Math.max(utilization, slots, bodies());
   };
   const report = (): void => {
     const told: LoadReport = { load: readLoad(), connections: connections.size };
@@ -314,6 +325,9 @@ export function createLoadReports(
       if (leaving === 0) return false;
       leaving -= 1;
       return true;
+    },
+    watchBodies(usedPart) {
+      bodies = usedPart;
     },
     watch(server) {
       server.on("request", ticker.wake);

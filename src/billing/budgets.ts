@@ -55,7 +55,7 @@ function leftIn(counter: BudgetCounter, { limit, fromMs }: Pick<BudgetTerm, "lim
 }
 
 /** Names the soft budgets that are spent. */
-export function spentSoftly(draft: Draft, terms: readonly BudgetTerm[]): readonly string[] {
+export function spentSoftly(draft: Draft, terms: readonly Omit<WantedLease, "atLeast">[]): readonly string[] {
   const spent = terms.filter(
     (term) => !term.isHard && spentSince(draft.counter(term.counter), term.fromMs) >= term.limit,
   );
@@ -66,7 +66,7 @@ export function spentSoftly(draft: Draft, terms: readonly BudgetTerm[]): readonl
 export function holdBudgets(draft: Draft, terms: readonly BudgetTerm[], amount: bigint): readonly BudgetHold[] {
   return terms.map((term) => {
     const part = term.most !== null && term.most < amount ? term.most : amount;
-    const counter = draft.counter(term.counter);
+    const counter = draft.counter(term.counter, term.fromMs);
     draft.putCounter({ ...counter, held: counter.held + part });
     return { counter: term.counter, amount: part };
   });
@@ -103,22 +103,27 @@ function spentIn(counter: BudgetCounter, { fromMs, partMs }: BudgetWindow, paid:
 /** A lease is this fraction of what is left, so that several processes can have one. */
 const LEASE_PARTS = 8n;
 
-/** Fills leases of budgets. One that has too little left keeps what it has. */
+interface FilledLeases {
+  readonly budgets: CounterAmounts;
+  readonly spentBudgets: readonly string[];
+}
+
+/** Fills leases of budgets. One that has too little left keeps what it has. Names the soft ones that are spent. */
 export function leaseBudgets(
   draft: Draft,
   { owner, accountId }: Pick<CreditLease, "owner" | "accountId">,
   wanted: readonly WantedLease[],
-): CounterAmounts {
+): FilledLeases {
   const amounts = new Map<string, bigint>();
   for (const { atLeast, ...term } of wanted) {
-    const { counter } = term;
+    const { counter, fromMs } = term;
     const current = draft.budgetLease({ owner, counter })?.amount ?? 0n;
     const share = (leftIn(draft.counter(counter), term) + current) / LEASE_PARTS;
     const amount = share >= atLeast && share > current ? share : current;
-    draft.putBudgetLease({ owner, accountId, counter, amount });
+    draft.putBudgetLease({ owner, accountId, counter, amount }, fromMs);
     amounts.set(counter, amount);
   }
-  return amounts;
+  return { budgets: amounts, spentBudgets: spentSoftly(draft, wanted) };
 }
 
 /** A charge whose hold was reserved from leases. */
@@ -138,7 +143,8 @@ export function countReserved(draft: Draft, charge: ReservedCharge): CounterAmou
     const used = window === undefined ? 0n : least(lease, amount, paid);
     left.set(counter, lease - used);
     if (window === undefined || paid === 0n) continue;
-    const { id, spent, held, leased, parts, version } = spentIn(draft.counter(counter), window, paid);
+    const current = draft.counter(counter, window.fromMs);
+    const { id, spent, held, leased, parts, version } = spentIn(current, window, paid);
     // One write for both: this is done for every request.
     draft.putCounter({ id, spent, held, leased: leased - used, parts, version });
     if (used > 0n) draft.noteBudgetLease({ owner, accountId, counter, amount: lease - used });

@@ -109,17 +109,18 @@ export class Draft {
     this.#keySpends.set(spend.keyId, spend);
   }
 
-  counter(id: string): BudgetCounter {
-    return this.#counters.get(id) ?? this.#state.counters.get(id) ?? newCounter(id);
+  /** `fromMs` is the start of the period, for a counter that is new. */
+  counter(id: string, fromMs?: number): BudgetCounter {
+    return this.#counters.get(id) ?? this.#state.counters.get(id) ?? newCounter(id, fromMs);
   }
 
   putCounter(counter: BudgetCounter): void {
     assert(counter.held >= 0n, "a budget cannot hold less than nothing");
     assert(counter.leased >= 0n, "a budget cannot lease out less than nothing");
     assert(counter.spent >= 0n, "a budget cannot have spent less than nothing");
-    const version = (this.#state.counters.get(counter.id)?.version ?? 0) + 1;
-    const { id, spent, held, leased, parts } = counter;
-    this.#counters.set(id, { id, spent, held, leased, parts, version });
+    const { id, spent, held, leased, parts, version } = counter;
+    const written = this.#counters.get(id)?.version ?? version + 1;
+    this.#counters.set(id, { id, spent, held, leased, parts, version: written });
   }
 
   /** Leases of budgets that a process has of an account. */
@@ -134,11 +135,11 @@ export class Draft {
   }
 
   /** Sets the amount of a lease, and moves the difference from or to the counter. */
-  putBudgetLease(lease: BudgetLease): void {
+  putBudgetLease(lease: BudgetLease, fromMs?: number): void {
     assert(lease.amount >= 0n, "a lease cannot be negative");
     const change = lease.amount - (this.budgetLease(lease)?.amount ?? 0n);
     if (change === 0n) return;
-    const counter = this.counter(lease.counter);
+    const counter = this.counter(lease.counter, fromMs);
     this.putCounter({ ...counter, leased: counter.leased + change });
     this.noteBudgetLease(lease);
   }

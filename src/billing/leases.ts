@@ -2,8 +2,16 @@
 // for a disk before its provider is called. Only wallets with plenty of credit are leased from; unused leases are returned.
 
 import { isOfBatch } from "../core/batches/holds.ts";
-import type { BudgetHold, BudgetTerm, CounterAmounts, WantedLease } from "../core/budgets/counter.ts";
-import type { HoldOp, LeaseOutcome, LedgerOp, LedgerOutcome, ReservedHold, SettleOutcome } from "../core/ledger.ts";
+import type { BudgetHold, BudgetTerm, WantedLease } from "../core/budgets/counter.ts";
+import type {
+  HoldOp,
+  HoldOutcome,
+  LeaseOutcome,
+  LedgerOp,
+  LedgerOutcome,
+  ReservedHold,
+  SettleOutcome,
+} from "../core/ledger.ts";
 import type { NanoUsd } from "../core/money.ts";
 
 export interface LeasesOptions {
@@ -30,6 +38,8 @@ const FILLED_MS = 100;
 const SCARCE_MS = 1_000;
 /** Pause after a lease was recalled. */
 const RECALLED_MS = 2_000;
+/** Time for which a soft budget counts as spent without asking again. */
+const SPENT_MS = 5_000;
 /** Leases of budgets that an account has here at a time. A budget for each end user would bring thousands. */
 const BUDGETS_MAX = 256;
 
@@ -45,15 +55,20 @@ function hasLease({ amount, budgets }: LeasedAccount): boolean {
 function budgetOf({ budgets }: LeasedAccount, counter: string, limit: NanoUsd): LeasedBudget {
   const known = budgets.get(counter);
   if (known !== undefined) return known;
-  const budget: LeasedBudget = { amount: 0n, reserved: 0n, filledTo: 0n, limit, askAfterMs: 0 };
+  const budget: LeasedBudget = { amount: 0n, reserved: 0n, filledTo: 0n, limit, askAfterMs: 0, spentUntilMs: 0 };
   budgets.set(counter, budget);
   return budget;
 }
 
-function fillBudgets({ budgets }: LeasedAccount, amounts: CounterAmounts | undefined, nowMs: number): void {
+function fillBudgets(
+  { budgets }: LeasedAccount,
+  { budgets: amounts, spentBudgets = [] }: Extract<LeaseOutcome, { readonly state: "leased" }>,
+  nowMs: number,
+): void {
   for (const [counter, amount] of amounts ?? []) {
     const budget = budgets.get(counter);
     if (budget === undefined) continue;
+    budget.spentUntilMs = spentBudgets.includes(counter) ? nowMs + SPENT_MS : 0;
     budget.askAfterMs = nowMs + (amount > budget.amount ? FILLED_MS : SCARCE_MS);
     budget.amount = amount;
     budget.filledTo = amount;
@@ -93,7 +108,12 @@ interface LeasedBudget {
   /** The amount of the budget for which it was leased. */
   limit: NanoUsd;
   askAfterMs: number;
+  /** A soft budget is known to be spent until then. Requests reserve nothing from it, and are counted by their charges. */
+  spentUntilMs: number;
 }
+
+/** A hold that was taken in memory. */
+type TakenHold = Extract<HoldOutcome, { readonly state: "held" }>;
 
 type OwnHold = ReservedHold & { readonly id: string; readonly accountId: string };
 
@@ -113,7 +133,7 @@ export class Leases {
   }
 
   /** Reserves from the lease. Returns null if the store has to take the hold. */
-  take(op: Omit<HoldOp, "kind">): NanoUsd | null {
+  take(op: Omit<HoldOp, "kind">): TakenHold | null {
     const [amount = 0n] = op.amounts;
     if (op.spendLimit !== null || isOfBatch(op.id) || !this.#mayReserve()) return null;
     if (op.budgets !== undefined) return op.isMetered ? null : this.#takeWithin(op, amount, op.budgets);
@@ -128,14 +148,15 @@ export class Leases {
   }
 
   /** Reserves from the leases of the account and of all its budgets that hold for the request. */
-  #takeWithin(op: Omit<HoldOp, "kind">, amount: NanoUsd, terms: readonly BudgetTerm[]): NanoUsd | null {
+  #takeWithin(op: Omit<HoldOp, "kind">, amount: NanoUsd, terms: readonly BudgetTerm[]): TakenHold | null {
     const account = this.#account(op.accountId);
     const free = account.amount - account.reserved;
     const nowMs = this.#options.clock();
     const wanted: WantedLease[] = [];
     const holds: BudgetHold[] = [];
+    const spentBudgets: string[] = [];
     let isCovered = free > 0n && free >= amount && account.isSure && account.returning === null;
-    for (const { counter, limit, fromMs, most } of terms) {
+    for (const { counter, limit, fromMs, most, isHard } of terms) {
       const part = most !== null && most < amount ? most : amount;
       const budget = budgetOf(account, counter, limit);
       // The budget was changed: leases of the old amount go back.
@@ -145,10 +166,12 @@ export class Leases {
       }
       const rest = budget.amount - budget.reserved - part;
       if (rest <= budget.filledTo / 2n && nowMs >= budget.askAfterMs) {
-        wanted.push({ counter, limit, fromMs, atLeast: part * REQUESTS_MIN });
+        wanted.push({ counter, limit, fromMs, isHard, atLeast: part * REQUESTS_MIN });
       }
-      isCovered &&= rest >= 0n && budget.amount > 0n;
-      holds.push({ counter, amount: part });
+      const isSpent = !isHard && nowMs < budget.spentUntilMs;
+      isCovered &&= isSpent || (rest >= 0n && budget.amount > 0n);
+      holds.push({ counter, amount: isSpent ? 0n : part });
+      if (isSpent) spentBudgets.push(counter);
     }
     const isLow = free - amount <= account.filledTo / 2n;
     if (isLow || wanted.length > 0) this.#ask(account, amount * REQUESTS_MIN, wanted);
@@ -156,7 +179,8 @@ export class Leases {
     account.usedAtMs = nowMs;
     account.reserved += amount;
     for (const { counter, amount: part } of holds) (account.budgets.get(counter) as LeasedBudget).reserved += part;
-    return this.#reserve(op, amount, holds);
+    const taken = this.#reserve(op, amount, holds);
+    return spentBudgets.length === 0 ? taken : { ...taken, spentBudgets };
   }
 
   /** Returns a hold that was taken here, as its settlement must carry it; undefined for other holds. */
@@ -271,13 +295,13 @@ export class Leases {
     return account;
   }
 
-  #reserve(op: Omit<HoldOp, "kind">, amount: NanoUsd, budgets?: readonly BudgetHold[]): NanoUsd {
+  #reserve(op: Omit<HoldOp, "kind">, amount: NanoUsd, budgets?: readonly BudgetHold[]): TakenHold {
     const { id, accountId, keyId, isMetered } = op;
     const { owner } = this.#options;
     const isFresh = true;
     if (budgets === undefined) this.#holds.set(id, { id, accountId, owner, keyId, amount, isMetered, isFresh });
     else this.#holds.set(id, { id, accountId, owner, keyId, amount, isMetered, isFresh, budgets });
-    return amount;
+    return { state: "held", amount };
   }
 
   /** Asks for a lease in the background. Until it comes, requests take their holds from the store. */
@@ -335,7 +359,7 @@ export class Leases {
       account.amount = outcome.amount;
       account.filledTo = outcome.amount;
       account.askAfterMs = nowMs + FILLED_MS;
-      fillBudgets(account, outcome.budgets, nowMs);
+      fillBudgets(account, outcome, nowMs);
     } else if (outcome.reason === "scarce") account.askAfterMs = nowMs + SCARCE_MS;
     else void this.recall(account.id);
   }

@@ -110,8 +110,8 @@ export function createLedger(options: LedgerOptions): Ledger {
 
   return {
     async hold(op) {
-      const amount = leases.take(op);
-      if (amount !== null) return { state: "held", amount };
+      const taken = leases.take(op);
+      if (taken !== null) return taken;
       return recalling<HoldOutcome>(toHoldOp(op)).catch((error: unknown) => {
         // The hold may be committed although its outcome was lost. A hold that was never sent needs no release.
         const { id: holdId, accountId, keyId } = op;

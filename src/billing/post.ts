@@ -240,7 +240,7 @@ function lease(draft: Draft, { owner, accountId, atLeast, epoch: seen, budgets }
   if (share > current) draft.putLease({ owner, accountId, amount: share });
   const amount = share > current ? share : current;
   if (budgets === undefined) return { state: "leased", amount, epoch };
-  return { state: "leased", amount, epoch, budgets: leaseBudgets(draft, { owner, accountId }, budgets) };
+  return { state: "leased", amount, epoch, ...leaseBudgets(draft, { owner, accountId }, budgets) };
 }
 
 /** Ends a lease. If the lease was lost before, reservations that the wallet no longer covers count as expired holds. */

@@ -1,4 +1,4 @@
-// Background upkeep: the audit of the ledger, and the removal of responses kept for repeated requests.
+// Background upkeep: the audit of the ledger, and the removal of what budgets and repeated requests need no longer.
 
 import type { LedgerVerdict } from "../core/audit/ledger.ts";
 import type { Log } from "../core/log.ts";
@@ -13,6 +13,8 @@ const ANSWERS_KEPT_MS = 24 * 60 * 60 * 1000;
 export interface UpkeepOptions {
   readonly verify: () => Promise<LedgerVerdict>;
   readonly idempotency: IdempotencyStore;
+  /** Returns the number of budgets that had to be freed. */
+  readonly sweepBudgets: () => Promise<number>;
   readonly ownerSilentMs: number;
   /** Called after each audit with the number of wrong rows. */
   readonly onAudit: (problems: number) => void;
@@ -25,7 +27,8 @@ export interface Upkeep {
   stop(): void;
 }
 
-export function createUpkeep({ verify, idempotency, ownerSilentMs, onAudit, log }: UpkeepOptions): Upkeep {
+export function createUpkeep(options: UpkeepOptions): Upkeep {
+  const { verify, idempotency, ownerSilentMs, onAudit, log } = options;
   const timers: NodeJS.Timeout[] = [];
 
   async function audit(): Promise<void> {
@@ -35,6 +38,10 @@ export function createUpkeep({ verify, idempotency, ownerSilentMs, onAudit, log 
   }
   const sweep = (): Promise<void> => idempotency.sweep(ANSWERS_KEPT_MS, ownerSilentMs);
   const sweepAnswers = (): Promise<void> => idempotency.sweepAnswers(ANSWERS_KEPT_MS);
+  const sweepBudgets = async (): Promise<void> => {
+    const budgets = await options.sweepBudgets();
+    if (budgets > 0) log.warn({ event: "budget.freed", budgets }, "freed budgets from holds that had ended");
+  };
   const warn = (error: unknown): void =>
     log.warn({ event: "ledger.upkeep_failed", err: error }, "ledger upkeep failed");
   const every = (ms: number, work: () => Promise<void>): NodeJS.Timeout =>
@@ -45,7 +52,12 @@ export function createUpkeep({ verify, idempotency, ownerSilentMs, onAudit, log 
       await sweep();
       // Charges do not need the answers, so a damaged file of them stops nothing.
       await sweepAnswers().catch(warn);
-      timers.push(every(AUDIT_MS, audit), every(SWEEP_MS, sweep), every(SWEEP_MS, sweepAnswers));
+      timers.push(
+        every(AUDIT_MS, audit),
+        every(SWEEP_MS, sweep),
+        every(SWEEP_MS, sweepAnswers),
+        every(SWEEP_MS, sweepBudgets),
+      );
     },
     stop() {
       for (const timer of timers) clearInterval(timer);

@@ -13,7 +13,7 @@ import type { DialectChanges } from "./dialect.ts";
 import { joinHosts, joinsChain, withShipped } from "./merge.ts";
 import { aliasesOf, findModel } from "./model-names.ts";
 import { nearest } from "./nearest.ts";
-import { withProfiles } from "./profiles.ts";
+import { standInFor, withProfiles } from "./profiles.ts";
 import { PROVIDER_KINDS, providerKind } from "./provider-kinds.ts";
 import { endpointOf, feesByName, type HostRow, hostRows, type ModelRow, modelsFromRow } from "./rows.ts";
 import { readWeights, type Weights } from "./weights.ts";
@@ -254,7 +254,7 @@ function checkEndpoint({ row, host, at, providers, findings }: HostCheck): void 
 function reportUnreachable(models: Catalog["models"], providers: Catalog["providers"], findings: Findings): void {
   const report = providers.size === 1 ? findings.problems : findings.warnings;
   for (const provider of providers.values()) {
-    const message = provider.addressing === "azure" ? unreachableBecause(models, provider) : null;
+    const message = provider.hasDeployments === true ? unreachableBecause(models, provider) : null;
     if (message !== null) report.push({ at: `providers.${provider.id}`, message, suggestion: null });
   }
 }
@@ -301,11 +301,11 @@ function cachesOf(
   return caches;
 }
 
-/** The fee of each provider that runs searches: its vendor's, and Azure's for resources under names of their own. */
+/** The fee of each provider that runs searches: its vendor's, and its cloud's for those under names of their own. */
 function searchFeesOf(builtin: Builtin, providers: ReadonlyMap<string, Provider>): ReadonlyMap<string, number> {
   const fees = new Map(Object.entries(builtin.searchFees).flatMap(feesByName));
-  for (const { id, addressing } of providers.values()) {
-    const fee = addressing === "azure" ? fees.get(AZURE) : undefined;
+  for (const { id, kind } of providers.values()) {
+    const fee = fees.get(standInFor(kind) ?? "");
     if (fee !== undefined) fees.set(id, fee);
   }
   return fees;

@@ -110,9 +110,9 @@ export function isSimulated({ providers }: Catalog): boolean {
 }
 
 /** Explains why no request can reach a provider, with the next step; null where the provider has models. */
-export function unreachableBecause(models: Catalog["models"], { id, addressing }: Provider): string | null {
+export function unreachableBecause(models: Catalog["models"], { id, hasDeployments }: Provider): string | null {
   for (const { hosts } of models.values()) if (hosts.some(({ provider }) => provider === id)) return null;
-  return addressing === "azure"
+  return hasDeployments === true
     ? `${id} has no models: list its deployments under providers.${id}.deployments, by the ids of their models`
     : `${id} has no models: adopt some on the Prices tab of the dashboard, or write them under models`;
 }

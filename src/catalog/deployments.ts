@@ -2,14 +2,15 @@
 // of the catalogue and no others, at the prices that the catalogue has for Azure.
 
 import { nearest } from "./nearest.ts";
+import { standInFor } from "./profiles.ts";
 import type { HostRow, ModelRow } from "./rows.ts";
 
-/** Hosts of the catalogue that stand for any Azure resource. */
+/** Hosts of the catalogue that stand for any resource of Azure OpenAI. */
 export const AZURE = "azure-openai";
 
 /** A provider that may list its deployments, by the ids of their models. */
 interface Deploying {
-  readonly provider: { readonly id: string };
+  readonly provider: { readonly id: string; readonly kind: string };
   readonly deployments?: Readonly<Record<string, string>>;
 }
 
@@ -39,7 +40,7 @@ export function withDeployments(
       const name = Object.hasOwn(deployments, id) ? deployments[id] : undefined;
       const written = rows.get(id) as ModelRow;
       const terms = { name, isShipped: shipped.has(written), hosts: written.hosts ?? [] };
-      const changed = deployedRow(row, provider.id, terms);
+      const changed = deployedRow(row, provider, terms);
       if (changed !== null) deployed.set(id, changed);
       else {
         const message = `the catalogue has no price of ${id} on Azure; write the model with its price under models`;
@@ -59,11 +60,15 @@ interface Deployment {
 }
 
 /** The model's price at the provider; null where none is known. */
-function deployedRow(row: ModelRow, provider: string, { name, isShipped, hosts }: Deployment): ModelRow | null {
+function deployedRow(
+  row: ModelRow,
+  { id: provider, kind }: Deploying["provider"],
+  { name, isShipped, hosts }: Deployment,
+): ModelRow | null {
   const own = (row.hosts ?? []).filter((host) => host.provider === provider);
   const others = (row.hosts ?? []).filter((host) => host.provider !== provider);
   if (name === undefined) return isShipped && own.length > 0 ? { ...row, hosts: others } : row;
   if (row.provider === provider) return { ...row, upstream: name };
-  const known = own[0] ?? hosts.find((host) => host.provider === AZURE);
+  const known = own[0] ?? hosts.find((host) => host.provider === standInFor(kind));
   return known === undefined ? null : { ...row, hosts: [...others, { ...known, provider, upstream: name }] };
 }

@@ -1,10 +1,23 @@
-// Inference profiles: names under which Bedrock has a model, one for each group of regions, each with a price of its own.
-// Hosts of the catalogue that say from where they can be called stand for any provider of this kind.
+// Hosts that stand for any provider of a cloud. Each says from which regions it can be called: Bedrock has a name and a
+// price for each group of regions, and Google a price for each kind of endpoint.
 
 import type { Provider } from "../core/model.ts";
 import type { HostRow, ModelRow } from "./rows.ts";
 
-const KIND = "bedrock-converse";
+/** Kinds of providers by the name that their hosts have in the catalogue. */
+const STAND_INS: Readonly<Record<string, string>> = {
+  "amazon-bedrock": "bedrock-converse",
+  "google-vertex": "vertex",
+  "google-vertex-claude": "vertex-anthropic",
+  "google-vertex-claude-regional": "vertex-anthropic",
+  "azure-openai": "azure",
+  "azure-foundry": "azure-anthropic",
+};
+
+/** The name in the catalogue for providers of this kind; undefined for kinds that are no cloud's. */
+export function standInFor(kind: string): string | undefined {
+  return Object.keys(STAND_INS).find((name) => STAND_INS[name] === kind);
+}
 
 interface Calling {
   readonly provider: Pick<Provider, "id" | "kind" | "region">;
@@ -15,10 +28,11 @@ export function withProfiles(
   rows: ReadonlyMap<string, ModelRow>,
   setups: readonly Calling[],
 ): ReadonlyMap<string, ModelRow> {
-  const clouds = setups.map(({ provider }) => provider).filter(({ kind }) => kind === KIND);
-  const ids = new Set(setups.map(({ provider }) => provider.id));
+  const providers = setups.map(({ provider }) => provider);
+  const ids = new Set(providers.map(({ id }) => id));
   const called = (host: HostRow): readonly HostRow[] => {
     const { callFrom } = host;
+    const clouds = providers.filter(({ kind }) => kind === STAND_INS[host.provider]);
     if (callFrom === undefined || (clouds.length === 0 && !ids.has(host.provider))) return [host];
     const near = clouds.filter(({ region = "" }) => callFrom.some((beginning) => region.startsWith(beginning)));
     return near.map(({ id: provider }) => ({ ...host, provider }));

@@ -3,7 +3,7 @@
 import { relative } from "node:path";
 import { performance } from "node:perf_hooks";
 import { fileURLToPath } from "node:url";
-import { type App, start } from "../app/app.ts";
+import type { App } from "../app/app.ts";
 import type { StopOptions } from "../app/drain.ts";
 import { StartFailed, startPrimary } from "../app/primary.ts";
 import { SANDBOX_ID } from "../catalog/build.ts";
@@ -28,8 +28,13 @@ export async function serve({ words, flags }: Arguments): Promise<number> {
   const terminal = thisTerminal();
   try {
     if (words[0] !== undefined) throw new UsageError(TEXT.unexpectedArgument(words[0]));
-    const { "no-color": _, demo, ...config } = flags;
-    return isOn({ demo }, "demo") ? await serveDemo(config, terminal) : await serveFrom(config);
+    const { "no-color": _, demo, public: forPublic, ...config } = flags;
+    const isPublic = isOn({ public: forPublic }, "public");
+    if (!isOn({ demo }, "demo")) {
+      if (isPublic) throw new UsageError(TEXT.publicNeedsDemo);
+      return await serveFrom(config);
+    }
+    return isPublic ? await serveSite(config, terminal) : await serveDemo(config, terminal);
   } catch (error) {
     return explainFailure(error, "serve", terminal);
   }
@@ -38,11 +43,12 @@ export async function serve({ words, flags }: Arguments): Promise<number> {
 /** A temporary store is deleted when the server stops. */
 async function serveDemo(flags: Flags, terminal: Terminal): Promise<number> {
   // Loaded for the demo only: no other start should wait for it.
-  const { demoNotes, demoStore, fillOnce, VISITOR } = await import("./serve-demo.ts");
+  const { demoNotes, demoStore, fillOnce, VISITOR } = await import("./demo/store.ts");
   const { demoSettings } = await import("../demo/configuration.ts");
   const { config, isTemporary, clear } = demoStore(flags);
   try {
     return await serveFrom(config, {
+      startPage: DEMO_PAGE,
       notes: demoNotes(isTemporary),
       visitor: VISITOR,
       settingsOf: demoSettings,
@@ -53,17 +59,43 @@ async function serveDemo(flags: Flags, terminal: Terminal): Promise<number> {
   }
 }
 
+/** A month of the demo costs dollars; a day of it costs cents. */
+const DEMO_PAGE = "/?range=30d";
+
+/** The demo for strangers. Its stores are temporary, so none can be named. */
+async function serveSite(flags: Flags, terminal: Terminal): Promise<number> {
+  const { siteScreen, siteSettings, startSite } = await import("./demo/site.ts");
+  return serveFrom(flags, {
+    ...{
+      screen: siteScreen,
+      startPage: DEMO_PAGE,
+      notes: [],
+      visitor: null,
+      settingsOf: siteSettings,
+      prepare: async () => null,
+    },
+    start: (settings, log) => startSite(settings, { log, terminal }),
+  });
+}
+
 /** Differences of a demo server. */
 interface ServeVariant {
+  /** Path and range at which the first screen opens the dashboard. */
+  readonly startPage: string;
   readonly notes: readonly string[];
   /** The e-mail of the user that visitors of the dashboard are signed in as. */
   readonly visitor: string | null;
   settingsOf(settings: Settings): Settings;
   /** Runs before the start. The text of an API key when it made one. */
   prepare(settings: Settings): Promise<string | null>;
+  /** The first screen, where it is not that of a gateway. */
+  screen?(app: App, readyMs: number, startPage: string): string;
+  /** Starts something else than one gateway. */
+  start?(settings: Settings, log: ProcessLog): Promise<App>;
 }
 
 const AS_CONFIGURED: ServeVariant = {
+  startPage: "",
   notes: [],
   visitor: null,
   settingsOf: (settings) => settings,
@@ -96,7 +128,10 @@ async function serveFrom(config: Flags, variant: ServeVariant = AS_CONFIGURED): 
   const found = settings.server.isLocalDiscovered && variant === AS_CONFIGURED ? await foundLines(settings, app) : [];
   const shown = { ...app, firstKey: app.firstKey ?? madeKey, isFirstStart: app.firstKey !== null };
   const readyMs = performance.now() - startedAtMs;
-  const screen = banner({ app: shown, settings, crew, readyMs, notes: [...variant.notes, ...found] });
+  const notes = [...variant.notes, ...found];
+  const { startPage } = variant;
+  const screen =
+    variant.screen?.(app, readyMs, startPage) ?? banner({ app: shown, settings, crew, readyMs, startPage, notes });
   // Nobody needs it once the gateway stops, but a new key is shown here and nowhere else.
   if (!isStopping || shown.firstKey !== null) log.print(screen);
   for (const { place, message } of loaded.warnings) log.warn({ event: "config.warning", place }, message);
@@ -129,10 +164,13 @@ interface Started {
 async function startOrExplain(
   settings: Settings,
   log: ProcessLog,
-  { prepare, visitor }: ServeVariant,
+  { prepare, visitor, start: startOther }: ServeVariant,
 ): Promise<Started | string> {
   try {
     const madeKey = await prepare(settings);
+    if (startOther !== undefined) return { app: await startOther(settings, log), madeKey };
+    // Loaded here only: a primary process would hold the code of a gateway that it does not run.
+    const { start } = await import("../app/app.ts");
     return { app: await start(settings, log, { logOutput: log, visitor, isWarmedUp: true }), madeKey };
   } catch (error) {
     return explainStart(error as NodeJS.ErrnoException, settings);
@@ -204,12 +242,13 @@ interface BannerInput {
   readonly settings: Settings;
   readonly crew: Crew;
   readonly readyMs: number;
+  readonly startPage: string;
   /** Lines under the providers. */
   readonly notes?: readonly string[];
 }
 
 /** The first screen: where it is, what it uses, the first key, and one command that works as pasted. */
-function banner({ app, settings, crew, readyMs, notes = [] }: BannerInput): string {
+function banner({ app, settings, crew, readyMs, startPage, notes = [] }: BannerInput): string {
   const store = storeName(settings.database);
   const { least, most } = crew;
   const workers = most === 1 ? "" : `   workers ${least === most ? most : `${least} to ${most}`}`;
@@ -221,7 +260,7 @@ function banner({ app, settings, crew, readyMs, notes = [] }: BannerInput): stri
     `  Base URL    ${app.publicUrl}/v1`,
     ...(app.publicUrl === app.url ? [] : [`  Listening   ${app.url}`]),
     app.setupLink === null
-      ? `  Dashboard   ${app.publicUrl}`
+      ? `  Dashboard   ${app.publicUrl}${startPage}`
       : `  Dashboard   ${app.setupLink}   (one-time link: choose your password)`,
     `  Providers   ${providersLine(app)}`,
     ...notes,

@@ -20,7 +20,7 @@ import { readIdentityProviders } from "./options/identity-providers.ts";
 import { checkSearch } from "./options/search.ts";
 import { LAME_DUCK_SECONDS } from "./options/server.ts";
 import { OPTIONS, type OptionValues, optionRows } from "./options/table.ts";
-import { forgiveUnused, tracingOf } from "./options/traces.ts";
+import { exportsOf, forgiveUnused } from "./options/telemetry.ts";
 import { checkKeys, reject } from "./readers.ts";
 import { emptyReport, type Report } from "./report.ts";
 import type { FileText, Loaded, Settings } from "./settings.ts";
@@ -57,7 +57,7 @@ export function load(input: ConfigInput): Loaded {
   checkSections(file, report);
   const base: Base = { flags, environment, file, source, builtin, kinds, supportedKinds };
   const { values, catalog } = settle(base, file, report);
-  forgiveUnused(values.tracing, report);
+  forgiveUnused(values.telemetry, report);
   const identityProviders = readIdentityProviders(file, values, report);
   checkWebhooks(values.cascade, report);
   checkSearch(values.search, report);
@@ -165,7 +165,7 @@ function settingsOf(values: OptionValues, catalog: Catalog, cwd: string): Omit<S
     cascade,
     search,
     alerts,
-    tracing,
+    telemetry,
   } = values;
   const dataDir = resolve(cwd, store.data);
   const database =
@@ -177,7 +177,7 @@ function settingsOf(values: OptionValues, catalog: Catalog, cwd: string): Omit<S
     server: { ...server, lameDuckSeconds, workers },
     ...{ database, dataDir, redis: store.redis, secret: store.secret },
     ...{ routing, billing, limits, health, logging, errors, responses, files, prices, cascade, search, alerts },
-    tracing: tracingOf(tracing),
+    ...exportsOf(telemetry),
     catalog,
   };
 }

@@ -250,9 +250,10 @@ interface AzureFields extends Pick<Completeness, "entry" | "kind" | "input"> {
 }
 
 function reportAzureFields({ fields, entry, kind, input }: AzureFields): void {
-  if (kind === undefined || kind.addressing === "azure") return;
+  if (kind === undefined) return;
+  const isTaken = { apiVersion: kind.addressing === "azure", deployments: kind.hasDeployments === true };
   for (const name of ["apiVersion", "deployments"] as const) {
-    if (fields[name] === undefined) continue;
+    if (fields[name] === undefined || isTaken[name]) continue;
     const message = `${name} is for providers of kind azure, and this one is of kind ${kind.kind}`;
     input.report.problems.push({ place: entry.keyPlace, message, suggestion: null });
   }

@@ -186,7 +186,7 @@ function entriesText(): string {
 | \`kind\` | of the built-in name | \`openai\` (chat-completions), \`azure\`, \`ollama\`, \`responses\` (OpenAI's Responses API), \`anthropic\`, \`gemini\`, a [cloud](../operate/clouds.md) (\`bedrock\`, \`bedrock-anthropic\`, \`bedrock-converse\`, \`vertex\`, \`vertex-anthropic\`, \`azure-anthropic\`) or \`sandbox\` |
 | \`baseUrl\` | of the built-in name; \`http://127.0.0.1:11434\` for \`kind: ollama\` | its address; the sandbox has none |
 | \`apiVersion\` | none | \`kind: azure\` only: calls \`/openai/deployments/…\` with this \`api-version\`, instead of \`/openai/v1\` |
-| \`deployments\` | as the models are called | \`kind: azure\` only: names of deployments by model, such as \`{ gpt-4.1: prod }\`. The provider then serves these models of the catalogue and no others |
+| \`deployments\` | as the models are called | \`kind: azure\` and \`azure-anthropic\` only: names of deployments by model, such as \`{ gpt-4.1: prod }\`. The provider then serves these models of the catalogue and no others |
 | \`formats\` | of the kind, or of a built-in name at its own address | what it speaks, the usual format first. A server of kind \`openai\` or \`azure\` may speak \`[openai-chat, openai-responses]\` |
 | \`apiKey\` | none | its key, best as \`\${NAME}\` |
 | \`apiKeys\` | none | several keys instead of one: \`[\${KEY_A}, { key: \${KEY_B}, weight: 2 }]\`. A key gets its weight's share of the conversations, and one with weight 0 is not used. \`id\` names a key in health, log and doctor. The vendor's variable is then not used |

@@ -5,7 +5,7 @@ import type { Provider } from "../core/model.ts";
 import type { Overlay } from "../core/overlay.ts";
 import type { IdentityProvider } from "../core/people.ts";
 import type { OptionValues } from "./options/table.ts";
-import type { Tracing } from "./options/traces.ts";
+import type { Exports } from "./options/telemetry.ts";
 import type { WorkerCount } from "./readers.ts";
 import type { Problem } from "./report.ts";
 
@@ -14,21 +14,22 @@ import type { Problem } from "./report.ts";
  * appears here without another line.
  */
 export interface Settings
-  extends Pick<
-    OptionValues,
-    | "routing"
-    | "billing"
-    | "limits"
-    | "health"
-    | "logging"
-    | "errors"
-    | "responses"
-    | "files"
-    | "prices"
-    | "cascade"
-    | "search"
-    | "alerts"
-  > {
+  extends Exports,
+    Pick<
+      OptionValues,
+      | "routing"
+      | "billing"
+      | "limits"
+      | "health"
+      | "logging"
+      | "errors"
+      | "responses"
+      | "files"
+      | "prices"
+      | "cascade"
+      | "search"
+      | "alerts"
+    > {
   readonly server: Omit<OptionValues["server"], "lameDuckSeconds" | "workers"> & {
     /** Settled: the default depends on the database. */
     readonly lameDuckSeconds: number;
@@ -41,8 +42,6 @@ export interface Settings
   readonly redis: string | null;
   /** The secret from the environment; null when a file in the data folder holds it. */
   readonly secret: string | null;
-  /** Settings of the export; null when no traces are exported. */
-  readonly tracing: Tracing | null;
   /** Identity providers of people and programs; none where everybody has a password or an API key. */
   readonly identityProviders: readonly IdentityProvider[];
   readonly catalog: Catalog;

@@ -38,6 +38,12 @@ export interface Controls extends AskedValues {
   readonly unknown?: readonly string[];
   /** Requirements in the words of another gateway. They hold beside the others. */
   readonly required?: readonly Residency[];
+  /** Models that are tried after the one that is named. They count where that one does. */
+  readonly fallbacks?: readonly string[];
+  /** Providers whose hosts are tried first, in this order. */
+  readonly providersFirst?: readonly string[];
+  /** No other host of a model is tried than its first. */
+  readonly isOneHost?: true;
 }
 
 export const NO_CONTROLS = { ...unsetValues(REQUEST_CONTROLS), model: null } as unknown as Controls;

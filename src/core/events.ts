@@ -120,6 +120,10 @@ export const LOG_EVENTS = {
   "settlement.completed": { level: "info", meaning: "A deferred charge has been booked." },
   "hold.resolve_failed": { level: "error", meaning: "A hold could not be settled or released. It is tried again." },
   "hold.abandoned_released": { level: "warn", meaning: "Holds of a process that died have been released." },
+  "budget.freed": {
+    level: "warn",
+    meaning: "Budgets still had holds reserved that an older version had ended. They are free again.",
+  },
   "lease.abandoned_returned": { level: "warn", meaning: "Credit leased by a process that died has been returned." },
   "ledger.audit_failed": {
     level: "error",
@@ -199,6 +203,10 @@ export const LOG_EVENTS = {
     level: "warn",
     meaning: "Somebody came back from an identity provider and could not sign in. `code` says why.",
   },
+  "passkey.refused": {
+    level: "warn",
+    meaning: "Somebody could not sign in with a passkey. `reason` says why, and `passkey` which one, if it is known.",
+  },
   "identity.groups_overage": {
     level: "warn",
     meaning: "The identity provider left groups out because there are too many. Roles stay as they are. Use app roles.",
@@ -212,6 +220,7 @@ export const LOG_EVENTS = {
     meaning:
       "A proxy at `address` is not in `server.trustedProxies`, so all its clients share one address and its limits. Logged once an hour.",
   },
+  "demo.store_failed": { level: "error", meaning: "A store of the public demo could not be started or stopped." },
   // Records and traces
   "records.delayed": { level: "warn", meaning: "Request records wait because the database does not answer." },
   "records.rejected": { level: "error", meaning: "The database rejected a request record. It is lost." },
@@ -247,11 +256,12 @@ export const LOG_EVENTS = {
     level: "debug",
     meaning: "The live request log could not ask for requests of other processes.",
   },
-  "traces.export_failed": {
+  "otlp.export_failed": {
     level: "warn",
-    meaning: "The trace collector does not accept spans. They are dropped until it does.",
+    meaning:
+      "The collector does not accept traces, metrics or logs. `signal` says which. They are dropped until it does.",
   },
-  "traces.export_recovered": { level: "info", meaning: "The trace collector accepts spans again." },
+  "otlp.export_recovered": { level: "info", meaning: "The collector accepts them again." },
   // Alerts
   "alert.raised": { level: "warn", meaning: "Something happened that somebody may want to know. `kind` names it." },
   "alert.ended": { level: "info", meaning: "What was raised is over. `ended` says how many events of the kind." },

@@ -253,6 +253,8 @@ export type LeaseOutcome =
       readonly amount: NanoUsd;
       readonly epoch: number;
       readonly budgets?: Budgets.CounterAmounts;
+      /** Soft ones of the budgets that a lease was wanted of. */
+      readonly spentBudgets?: readonly string[];
     }
   | { readonly state: "refused"; readonly reason: "scarce" | "recalled"; readonly epoch: number };
 

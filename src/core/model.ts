@@ -251,6 +251,16 @@ export interface Provider extends ProviderKind {
   readonly hasBatches?: boolean;
 }
 
+/** The sign-in to a provider whose credentials end or are fetched, as one process knows it. */
+export interface SignInState {
+  /** The identity that the provider sees, such as a role or a service account; null where the cloud has not told it. */
+  readonly identity: string | null;
+  /** The end of the credentials; null where they have none. */
+  readonly expiresAtMs: number | null;
+  /** The reason why the last fetch failed; null where it did not. */
+  readonly problem: string | null;
+}
+
 /** Clouds find credentials themselves, and some servers take their key in a header of another name. */
 export function hasKey({ apiKey, headers, signIn, auth }: Provider): boolean {
   const isFound = signIn !== undefined || auth.scheme === "aws" || auth.scheme === "google";

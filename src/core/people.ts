@@ -218,6 +218,49 @@ export interface PendingSignInStore {
   take(stateHash: string): Promise<PendingSignIn | null>;
 }
 
+/** A key pair in a person's device or password manager, with which they sign in. Here is the public half. */
+export interface Passkey {
+  readonly id: string;
+  /** The authenticator's name for the key pair, in base64url. */
+  readonly credentialId: string;
+  readonly userId: string;
+  readonly name: string;
+  /** COSE, in base64url. */
+  readonly publicKey: string;
+  /** Uses as the authenticator counts them; stays 0 where it does not count. */
+  readonly counter: number;
+  /** The host name that the passkey is for. */
+  readonly host: string;
+  readonly createdAtMs: number;
+  readonly lastUsedAtMs: number | null;
+}
+
+export interface PasskeyStore {
+  /** False when the user is gone, deactivated, or has another password by now. Throws a UniqueViolation for a known credential. */
+  insert(passkey: Passkey, passwordHash: string): Promise<boolean>;
+  find(credentialId: string): Promise<{ readonly passkey: Passkey; readonly user: User } | null>;
+  ofUser(userId: string): Promise<readonly Passkey[]>;
+  /** Writes counter and time. False when the passkey is gone, or has been used with this counter or a higher one. */
+  noteUse(id: string, counter: number, atMs: number): Promise<boolean>;
+  /** False when the user has no such passkey. */
+  delete(userId: string, id: string): Promise<boolean>;
+}
+
+/** A random text that a passkey signs. */
+interface PasskeyChallenge {
+  readonly hash: string;
+  /** The user who adds a passkey; null for a sign-in. */
+  readonly userId: string | null;
+  readonly expiresAtMs: number;
+}
+
+export interface PasskeyChallengeStore {
+  /** Forgets those that have expired. */
+  insert(challenge: PasskeyChallenge, nowMs: number): Promise<void>;
+  /** Returns each once, whichever process asks. */
+  take(hash: string): Promise<PasskeyChallenge | null>;
+}
+
 /** A token of an organisation's identity provider. Its text is stored nowhere. */
 export interface ScimToken {
   readonly id: string;

@@ -7,7 +7,21 @@ export interface ModelListing {
   read(bytes: Buffer): readonly ListedModel[] | null;
   /** The token of the page behind this one, for lists that have pages. Null on the last one. */
   nextPage?(bytes: Buffer): string | null;
+  /** Shows at a cloud which models an account may use, free of charge. Absent where only a request can tell. */
+  readonly enabling?: Enabling;
 }
+
+/** Lists of what an account may use, or one free question for each model. */
+export type Enabling =
+  | {
+      readonly form: "lists";
+      readonly paths: readonly string[];
+      /** The address that has them, for that of the models. */
+      addressFor(baseUrl: string): string;
+      /** Names of models; null where the bytes are no list. */
+      read(bytes: Buffer): readonly string[] | null;
+    }
+  | { readonly form: "each"; request(upstream: string): { readonly path: string; readonly body: Buffer } };
 
 interface ListPlace {
   /** The provider's address has a query of its own. */

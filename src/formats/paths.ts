@@ -33,6 +33,10 @@ export interface CallRoute {
   readonly example: JsonObject;
   /** Set where the path asks for a stream. Absent where the body does. */
   readonly isStream?: boolean;
+  /** The framing of its streams where the path decides it: server-sent events, or AWS's event streams. */
+  readonly framing?: "sse" | "aws";
+  /** Another path for what a route before it does: nothing of its own has to be warm. */
+  readonly isAlias?: true;
   /** The path for a summary of a conversation, which is charged like a completion. */
   readonly compactPath?: string;
   /** The path that counts the input tokens of a request. */

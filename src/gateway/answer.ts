@@ -194,8 +194,8 @@ function awaitedLater<Value>(promise: Promise<Value>): Promise<Value> {
 }
 
 /** Captures the parts of the response that the report tells, while the response passes. */
-function captureFor({ request, captures: { text, metadata }, isCompared = false }: Call): ResponseCapture {
-  return createCapture({ toolCalls: request.chat.tools.length > 0, text: text || isCompared, metadata });
+function captureFor({ request, captures: { text, metadata }, needsAnswer = false }: Call): ResponseCapture {
+  return createCapture({ toolCalls: request.chat.tools.length > 0, text: text || needsAnswer, metadata });
 }
 
 /** `isCutting` is what the settlement was decided by, not what holds once it is booked. */

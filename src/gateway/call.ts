@@ -32,8 +32,8 @@ export interface Call {
   readonly signal: CancelSignal;
   /** Parts of the response that the report should contain. Only captured text may be quoted by log lines. */
   readonly captures: { readonly text: boolean; readonly metadata: boolean };
-  /** True when the answer will be compared with another model's, so that the report needs all of the answer. */
-  readonly isCompared?: boolean;
+  /** True when the answer will be compared with another model's, or goes into a span: the report needs all of it. */
+  readonly needsAnswer?: boolean;
   /** The request's place in a trace; null where no traces are exported. */
   readonly traceContext: TraceContext | null;
   readonly observer: CallObserver;

@@ -141,7 +141,8 @@ export function nameModel(
 ): Decision {
   const { chat, controls, batch } = request;
   const constraints = constraintsOf(caller, catalog);
-  const { model, hostOrder } = controls;
+  const { model, hostOrder, providersFirst, isOneHost } = controls;
+  const hostWishes = { ...(providersFirst && { providersFirst }), ...(isOneHost && { isOneHost }) };
   const used = request.media;
   const residency = residencyOf(controls);
   const named = {
@@ -149,6 +150,7 @@ export function nameModel(
     endpoint: format.endpoint as Endpoint,
     model,
     hostOrder,
+    hostWishes,
     used,
     restingModels: health.resting(),
   };

@@ -25,6 +25,7 @@ export function notesOf({ call, reservation, attempted, answered, course }: Note
   const notes = [...controlNotes(call.request), ...reservation.notes];
   const { retirement } = reservation;
   if (retirement !== null) notes.push({ code: "model_retires", message: TEXT.modelRetires(retirement) });
+  notes.push(...listNotes(call, reservation));
   const alias = aliasNote(call, reservation);
   if (alias !== null) notes.push(alias);
   if (cap !== undefined) notes.push({ code: "output_capped_by_balance", message: TEXT.outputCapped(cap) });
@@ -37,12 +38,24 @@ export function notesOf({ call, reservation, attempted, answered, course }: Note
   return notes;
 }
 
+/** About the list of models of a request. */
+function listNotes({ request: { controls } }: Call, { decision }: Reservation): readonly Note[] {
+  if (controls.fallbacks === undefined) return [];
+  if (decision.profile !== "direct") return [{ code: "models_ignored", message: TEXT.modelsIgnored }];
+  return decision.candidates.flatMap(({ model, removedBecause }) =>
+    removedBecause === null ? [] : [{ code: "model_left_out", message: TEXT.modelLeftOut(model, removedBecause) }],
+  );
+}
+
 const NAME_SHOWN = 200;
 
 /** Only of a model that was asked for: otherwise the router has chosen another one. */
 function aliasNote({ request }: Call, { decision }: Reservation): Note | null {
   const { model: asked } = request.controls;
   if (decision.profile !== "direct" || asked === null || asked === decision.model) return null;
+  // The one that was asked for may have been left out.
+  if (request.controls.fallbacks !== undefined && decision.candidates.some(({ removedBecause }) => removedBecause))
+    return null;
   return { code: "model_alias", message: TEXT.modelAlias(asked.slice(0, NAME_SHOWN), decision.model) };
 }
 

@@ -109,6 +109,9 @@ function dayOf(ms: number): string {
 export const outputCapped = (tokens: number) =>
   `The balance covers no more than ${tokens} output tokens, so the answer was limited to them. Add credits for longer answers.`;
 export const modelAlias = (asked: string, id: string) => `${JSON.stringify(asked)} is an alias of ${id}.`;
+export const modelsIgnored =
+  "Ignored 'models': it counts only with 'service_profile' set to 'direct', or with a key that honours the model.";
+export const modelLeftOut = (model: string, because: string) => `Left ${model} out of 'models': ${because}.`;
 export const pricesTaken = (models: string) => `Prices: ${models}`;
 export const provisionalModels = (models: string) => `Provisional models: ${models}`;
 export const andMore = (count: number) => ` and ${count} more`;
@@ -148,7 +151,9 @@ export const clientDisconnected = "The client closed the request.";
 // attempt/chain-error.ts
 export const namedModelFailed = "The requested model failed.";
 export const someFailed = (tried: number, all: number, tier: string) =>
-  `${tried} of the ${all} models in the ${tier} chain were tried and failed.`;
+  tried === 0
+    ? `${all === 1 ? "The only model" : `None of the ${all} models`} in the ${tier} chain could ${all === 1 ? "not " : ""}be tried.`
+    : `${tried} of the ${all} models in the ${tier} chain ${tried === 1 ? "was" : "were"} tried and failed.`;
 export const allFailed = (tried: number, tier: string) =>
   tried === 1 ? `The only model in the ${tier} chain failed.` : `All ${tried} models in the ${tier} chain failed.`;
 export const noneCalled = "No provider could be called in time.";

@@ -11,6 +11,7 @@ import type { Keys } from "../accounts/keys.ts";
 import type { CallLimits } from "../accounts/limits/per-minute.ts";
 import type { WrongKeys } from "../accounts/limits/wrong-keys.ts";
 import type { Logins } from "../accounts/logins.ts";
+import type { Passkeys } from "../accounts/passkeys.ts";
 import type { Profiles } from "../accounts/profiles.ts";
 import type { Resets } from "../accounts/resets.ts";
 import type { Spending } from "../accounts/spending.ts";
@@ -48,6 +49,8 @@ export interface Edge extends PublicContext, OperatorContext, LifecycleContext {
   readonly pressure: Pressure;
   /** Returns true for a response that should be the last one on its connection. */
   readonly letsGo: () => boolean;
+  /** Is told how to read the used part of the memory for bodies, from 0 to 1. */
+  readonly watchBodies: (usedPart: () => number) => void;
 }
 
 /** For making calls, by /v1 and by the playground. */
@@ -97,6 +100,7 @@ export interface OperatorContext extends CallContext {
   /** The e-mail of the user that everybody is signed in as; null unless this is a demo. */
   readonly visitor: string | null;
   readonly logins: Logins;
+  readonly passkeys: Passkeys;
   /** Sign-in with identity providers. */
   readonly signIns: SignIns;
   readonly tokens: IdentityTokens;

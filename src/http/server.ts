@@ -41,8 +41,7 @@ export async function createServer(edge: Edge, options: ServerOptions = {}): Pro
   const { trustedProxies } = edge.settings.server;
   const queue = createQueue(edge.settings.limits.queueMs);
   edge.metrics.watchWaiting(() => queue.length());
-  const bodies = new BodyBudget(edge.settings.limits.bodyBytes ?? defaultBodyBytes(), edge.metrics.shed);
-  edge.metrics.watchBodies(() => bodies.usedBytes);
+  const bodies = createBodyBudget(edge);
   const server = fastify({
     bodyLimit: edge.settings.server.bodyLimitBytes,
     trustProxy: trustedProxies.length > 0 && [...trustedProxies],
@@ -96,6 +95,13 @@ export async function createServer(edge: Edge, options: ServerOptions = {}): Pro
   });
   await server.register((pages) => registerGuarded(pages, edge, options.uiFolder));
   return server;
+}
+
+function createBodyBudget({ settings, metrics, watchBodies }: Edge): BodyBudget {
+  const bodies = new BodyBudget(settings.limits.bodyBytes ?? defaultBodyBytes(), metrics.shed);
+  metrics.watchBodies(() => bodies.usedBytes);
+  watchBodies(() => bodies.usedPart);
+  return bodies;
 }
 
 /** In the playground an operator reads the errors of a call. */

@@ -25,6 +25,10 @@ export const tokenHasNoPassword = "The admin token has no password. Sign in.";
 // api/sign-in.ts
 export const ownIdentitiesOnly = "Only a user who signed in has identities. Sign in.";
 
+// api/people/passkeys.ts
+export const passkeysElsewhere = (origin: string) => `Passkeys are for ${origin}. Open the dashboard there.`;
+export const ownPasskeysOnly = "Only a user who signed in has passkeys. Sign in.";
+
 // api/configuration/entries.ts
 export const modelExists = (id: string) => `Model '${id}' already exists. Use another id.`;
 export const entryExists = (noun: string, id: string) => `There is already a ${noun} '${id}'. Change it with PATCH.`;
@@ -67,6 +71,7 @@ export const invalidDimensions = "'by' takes one or two different dimensions. On
 export const invalidTop = (most: number) => `'top' must be a whole number from 1 to ${most}.`;
 
 // api/keys.ts
+export const keyOfToken = "This key stands for your tokens of the identity provider. Ask your admin to revoke it.";
 export const invalidSearch = (most: number) => `'q' must be at most ${most} characters, without control characters.`;
 export const invalidIdOrNone = (param: string) => `'${param}' must be an id, or none.`;
 export const invalidAmount = (param: string) => `'${param}' must be an amount in USD as text, such as "25" or "0.50".`;

@@ -2,6 +2,7 @@
 // decided the format, the sign-in and the framing. A provider that did not change keeps its connection.
 
 import { isDeepStrictEqual } from "node:util";
+import type { SignInState } from "../core/model.ts";
 import { type FormatName, formatsOf, type Model, type Provider } from "../core/model.ts";
 import type { ProviderFormat } from "../formats/format.ts";
 import { createFormats, type Formats } from "../formats/registry.ts";
@@ -25,6 +26,10 @@ interface Connection {
   formatFor(model: Pick<Model, "formats">, client: FormatName): ProviderFormat;
   /** A reader for one stream of this provider, by its framing. */
   readonly newEvents: () => SseReader;
+  /** The sign-in of the first of its keys; null where nothing ends, or nothing was sent yet. */
+  signIn(): SignInState | null;
+  /** The same, once the cloud was asked for credentials and whom it sees. */
+  identify(signal: AbortSignal): Promise<SignInState | null>;
   /** Takes the provider's secrets, and what looks like any, out of what it says. */
   readonly redact: Redact;
 }
@@ -90,7 +95,7 @@ export function createRegistry(
       return TRANSPORTS[provider.transport](single, options);
     });
     const redact = createRedact(provider, secretsOf(signIns));
-    connections.set(provider.id, { provider, transport, format, formatFor, newEvents, redact });
+    connections.set(provider.id, { provider, transport, format, formatFor, newEvents, redact, ...seen(signIns[0]) });
   }
   return {
     connection(providerId) {
@@ -107,6 +112,20 @@ export function createRegistry(
     async retire(next) {
       const unused = [...connections].filter(([id, connection]) => next.find(id) !== connection);
       await Promise.all(unused.map(([, { transport }]) => transport.retire()));
+    },
+  };
+}
+
+function seen(auth: Auth | undefined): Pick<Connection, "signIn" | "identify"> {
+  const signIn = (): SignInState | null => (auth?.form === "each" ? auth.state() : null);
+  return {
+    signIn,
+    async identify(signal) {
+      const state = signIn();
+      if (state === null || auth?.form !== "each" || auth.identify === undefined) return state;
+      // The cloud may not let everybody ask, which takes nothing away from the credentials.
+      const identity = await auth.identify(signal).catch(() => state.identity);
+      return { ...state, identity };
     },
   };
 }

@@ -81,8 +81,9 @@ function isUsual(
   input: ChainInput,
 ): boolean {
   const { question, catalog } = input;
-  const isAnyFormat = (question.preferredFormat ?? null) === null;
-  const isUndisturbed = isAnyFormat && offer === undefined && notes.length === 0 && question.restingModels.size === 0;
+  const { preferredFormat = null, controls, restingModels } = question;
+  const isAnyHost = preferredFormat === null && (controls.providersFirst ?? controls.isOneHost) === undefined;
+  const isUndisturbed = isAnyHost && offer === undefined && notes.length === 0 && restingModels.size === 0;
   return isUndisturbed && models === tierChain(tier, input) && hostOrderOf(question, catalog) === "cheapest";
 }
 
@@ -166,8 +167,9 @@ export function chooseHosts(
     }
     const rules = hostRules(question, catalog);
     const usual = orderHosts(able, rules);
-    const isMoved = first === undefined && firstHost !== undefined && firstHost !== usual[0];
-    const ordered = isMoved ? [firstHost, ...usual.filter((host) => host !== firstHost)] : usual;
+    const isMoved = first === undefined && firstHost !== undefined && firstHost !== usual[0] && rules.putFirst === null;
+    const sorted = isMoved ? [firstHost, ...usual.filter((host) => host !== firstHost)] : usual;
+    const ordered = rules.isOneHost ? sorted.slice(0, 1) : sorted;
     hosts ??= {};
     hosts[model.id] = ordered.map(({ host }) => host);
     if (first === undefined && !isMoved) note = [describeHosts(ordered, rules)];

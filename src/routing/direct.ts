@@ -21,6 +21,7 @@ import {
   hostsMeeting,
   listNeeds,
   type NeedsInput,
+  reasonAgainst,
   scopedNeeds,
 } from "./needs.ts";
 import { keepSession } from "./sessions/stay.ts";
@@ -41,36 +42,83 @@ export function controlsUnder({ honoursModel }: Constraints, controls: Controls)
 
 export function directChain(input: NeedsInput): Chain {
   const { question, catalog } = input;
-  const { controls, constraints } = question;
-  const { model: id } = controls;
-  if (id === null || !namesModel(controls)) {
+  const { models, tier, leftOut } = namedChain(input);
+  const [model] = models as readonly [Model];
+  const limit = latencyLimit(question);
+  const withinOf = new Map(models.map((each) => [each, withinLimit(each.id, hostsFor(each, input), limit)]));
+  const hostsOf = (each: Model): readonly HostedModel[] => withinOf.get(each)?.hosts ?? [];
+  const kept = keepSession({
+    ...{ question: asDirect(question), catalog, tier, ceiling: null, inputTokens: input.inputTokens, hostsOf },
+    ...{ models: [model], isLoop: question.loopModel === model.id, isEqual: null },
+  });
+  const { first, hosts, note } = chooseHosts(models, hostsOf, { question, catalog, firstHost: kept.first?.host });
+  const slow = [...withinOf.values()].flatMap(({ notes }) => notes);
+  const notes = [...leftOut.map(TEXT.modelLeftOut), ...slow, ...(kept.note === null ? [] : [kept.note])];
+  return {
+    ...{ tier, models, first },
+    ...(hosts === null ? {} : { hosts }),
+    ...(kept.first === null ? {} : { offer: kept.first }),
+    candidates: [...models.map((each) => candidateOf(each, null, input)), ...leftOut],
+    notes: [...notes, ...note],
+    adjustments: notes,
+  };
+}
+
+interface NamedChain {
+  /** In the order of trying, and never empty. */
+  readonly models: readonly Model[];
+  readonly tier: Tier;
+  /** Names of the request that are not tried, and why. */
+  readonly leftOut: readonly { readonly model: string; readonly removedBecause: string }[];
+}
+
+/** The model that the request names, and those that it lists to be tried after it. */
+function namedChain(input: NeedsInput): NamedChain {
+  const { question } = input;
+  const { model: id, fallbacks = [] } = question.controls;
+  if (id === null || !namesModel(question.controls)) {
     throw new GatewayError("badRequest", TEXT.modelRequired, { code: "model_required", param: "model" });
   }
+  if (fallbacks.length === 0) {
+    const { model, tier } = namedModel(id, input);
+    return { models: [model], tier, leftOut: [] };
+  }
+  const models = new Map<Model, Tier>();
+  const leftOut: { model: string; removedBecause: string }[] = [];
+  let refusal: GatewayError | null = null;
+  for (const name of [id, ...fallbacks]) {
+    try {
+      const { model, tier } = namedModel(name, input);
+      const reason = reasonAgainst(listNeeds(input), hostsFor(model, input));
+      if (reason === null) models.set(model, tier);
+      else leftOut.push({ model: model.id, removedBecause: reason });
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      const isUnknown = error.status === 404;
+      // The first name is the one that the client relies on, so a mistake in it is told.
+      if (name === id && isUnknown) throw error;
+      if (name === id) refusal = error;
+      leftOut.push({ model: name.slice(0, ID_SHOWN), removedBecause: isUnknown ? TEXT.notForThisKey : error.message });
+    }
+  }
+  const [first] = models;
+  if (first !== undefined) return { models: [...models.keys()], tier: first[1], leftOut };
+  if (refusal !== null) throw refusal;
+  // None of them can take it, so the one that was named is asked all the same.
+  const { model, tier } = namedModel(id, input);
+  return { models: [model], tier, leftOut: leftOut.filter((each) => each.model !== model.id) };
+}
+
+function namedModel(id: string, input: NeedsInput): { readonly model: Model; readonly tier: Tier } {
+  const { question, catalog } = input;
   const model = findModel(catalog, id);
   if (model !== undefined && model.endpoint !== null) {
     throw wrongEndpoint(model, "chat", TEXT.seeChatModels);
   }
   if (model !== undefined) requireHost(model, input);
-  const tier = model === undefined ? null : offeredTier(model, constraints, catalog);
+  const tier = model === undefined ? null : offeredTier(model, question.constraints, catalog);
   if (model === undefined || tier === null) throw notOffered(id, model, input);
-  const models = [model];
-  const { hosts: able, notes: slow } = withinLimit(model.id, hostsFor(model, input), latencyLimit(question));
-  const hostsOf = (): readonly HostedModel[] => able;
-  const kept = keepSession({
-    ...{ question: asDirect(question), catalog, tier, ceiling: null, inputTokens: input.inputTokens, models, hostsOf },
-    isLoop: question.loopModel === model.id,
-    isEqual: null,
-  });
-  const { first, hosts, note } = chooseHosts(models, hostsOf, { question, catalog, firstHost: kept.first?.host });
-  const notes = kept.note === null ? slow : [...slow, kept.note];
-  return {
-    ...{ tier, models, first },
-    ...(hosts === null ? {} : { hosts }),
-    ...(kept.first === null ? {} : { offer: kept.first }),
-    candidates: [candidateOf(model, null, input)],
-    notes: [...notes, ...note],
-    adjustments: notes,
-  };
+  return { model, tier };
 }
 
 /** Throws a 400 that names what profile and request require, where no host of the model has it. */

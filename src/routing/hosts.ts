@@ -5,7 +5,7 @@ import { blendedPrice, type Catalog, isUsable } from "../catalog/catalog.ts";
 import type { Decision, HostSpeed, HostSpeeds, RoutingQuestion } from "../core/decision.ts";
 import type { HostedModel, Model, ProviderKey } from "../core/model.ts";
 import type { HostOrder } from "../core/requests/controls.ts";
-import { type Preference, preferenceOf, preferredFirst } from "./preference.ts";
+import { type Preference, preferenceOf, preferredFirst, providersFirst } from "./preference.ts";
 import * as TEXT from "./text.ts";
 
 /** Facts that decide the order. No fact of a single request: the hosts of a conversation must not change as it grows. */
@@ -17,6 +17,10 @@ export interface HostRules {
   /** Host that answered the last turn of the conversation, in any process. */
   readonly lastHostKey: string | undefined;
   readonly preference: Preference | null;
+  /** Puts the hosts first that the request names; null where it names none. */
+  readonly putFirst: ((hosts: readonly HostedModel[]) => readonly HostedModel[]) | null;
+  /** Only the first host is tried. */
+  readonly isOneHost: boolean;
 }
 
 const NOTHING_OBSERVED: HostSpeeds = new Map();
@@ -27,7 +31,13 @@ export function hostRules(question: RoutingQuestion, catalog: Catalog): HostRule
   const order = hostOrderOf(question, catalog);
   const lastHostKey = question.sessionView?.last?.hostKey;
   const preference = preferenceOf(question, catalog);
-  return { order, resting: restingModels, speeds: hostSpeeds, session, lastHostKey, preference };
+  const { providersFirst: names, isOneHost = false } = question.controls;
+  const putFirst =
+    names === undefined ? null : (hosts: readonly HostedModel[]) => providersFirst(hosts, names, catalog);
+  return {
+    ...{ order, resting: restingModels, speeds: hostSpeeds, session, lastHostKey, preference },
+    ...{ putFirst, isOneHost },
+  };
 }
 
 export function hostOrderOf({ controls, constraints }: RoutingQuestion, catalog: Catalog): HostOrder {
@@ -82,9 +92,10 @@ export function reserveHosts(model: Model, catalog: Catalog): readonly HostedMod
 
 export function orderHosts(hosts: readonly HostedModel[], rules: HostRules): readonly HostedModel[] {
   if (hosts.length < 2) return hosts;
-  const { resting, preference } = rules;
+  const { resting, preference, putFirst } = rules;
   const usual = ORDERS[rules.order](hosts, rules);
-  const ordered = preference === null ? usual : preferredFirst(usual, preference.isMetBy);
+  const named = putFirst === null ? usual : putFirst(usual);
+  const ordered = preference === null ? named : preferredFirst(named, preference.isMetBy);
   if (resting.size === 0 || !ordered.some(({ hostKey }) => resting.has(hostKey))) return ordered;
   return [
     ...ordered.filter(({ hostKey }) => !resting.has(hostKey)),
@@ -153,12 +164,16 @@ function hostIdentity({ host }: HostedModel): { readonly id: string; readonly we
 }
 
 /** Explains why the first host of a model stands first. */
-export function describeHosts(ordered: readonly HostedModel[], { order, resting, speeds }: HostRules): string {
+export function describeHosts(
+  ordered: readonly HostedModel[],
+  { order, resting, speeds, putFirst }: HostRules,
+): string {
   const [first, ...others] = ordered as readonly [HostedModel, ...HostedModel[]];
   if (others.length === 0) return TEXT.onlyHost(first.host);
   const names = others.map(({ host, hostKey }) => (resting.has(hostKey) ? TEXT.hostCoolingDown(host) : host));
   const speed = order === "cheapest" ? undefined : speeds.get(first.hostKey);
-  return TEXT.firstHost(first.host, order, isMeasured(speed) ? Math.round(speed.firstMs) : null, names);
+  const policy = putFirst === null || putFirst(ordered) === ordered ? order : TEXT.orderOfRequest;
+  return TEXT.firstHost(first.host, policy, isMeasured(speed) ? Math.round(speed.firstMs) : null, names);
 }
 
 /** The models of a decision as their hosts serve them, in the order in which they are tried. */

@@ -3,7 +3,7 @@
 import { type Catalog, isUsable } from "../catalog/catalog.ts";
 import { findModel } from "../catalog/model-names.ts";
 import { type ChatRequest, contentText } from "../core/chat.ts";
-import { type Constraints, type Decision, NO_CONTROLS, type RoutingQuestion } from "../core/decision.ts";
+import { type Constraints, type Controls, type Decision, NO_CONTROLS, type RoutingQuestion } from "../core/decision.ts";
 import { GatewayError } from "../core/errors.ts";
 import type { Endpoint, Model } from "../core/model.ts";
 import { costNano } from "../core/money.ts";
@@ -38,6 +38,8 @@ export interface NamedQuestion {
   readonly used?: LikelyUse | undefined;
   readonly constraints: Constraints;
   readonly hostOrder?: HostOrder | null;
+  /** Asked for by the request in another gateway's words. */
+  readonly hostWishes?: Pick<Controls, "providersFirst" | "isOneHost">;
   /** Required by the request itself. */
   readonly residency?: Scoped;
   readonly restingModels?: RoutingQuestion["restingModels"];
@@ -45,8 +47,9 @@ export interface NamedQuestion {
 
 export function decideNamed(question: NamedQuestion, catalog: Catalog): Decision {
   const model = namedModel(question, catalog);
-  const { chat, constraints, hostOrder = null, restingModels = new Map() } = question;
-  const hostQuestion = { chat, controls: { ...NO_CONTROLS, hostOrder }, constraints, restingModels };
+  const { chat, constraints, hostOrder = null, hostWishes = {}, restingModels = new Map() } = question;
+  const controls = { ...NO_CONTROLS, hostOrder, ...hostWishes };
+  const hostQuestion = { chat, controls, constraints, restingModels };
   const hostsOf = () => hostsMeeting(needsOf(question, catalog), model, catalog);
   const { first, hosts } = chooseHosts([model], hostsOf, { question: hostQuestion, catalog });
   const texts = question.chat.messages.map(({ content }) => contentText(content));

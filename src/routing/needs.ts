@@ -11,7 +11,7 @@ import type { Residency } from "../core/requests/controls.ts";
 import { liesIn } from "../core/requests/regions.ts";
 import { tokensAt } from "./cost.ts";
 import { reserveHosts, usableHosts } from "./hosts.ts";
-import { speaksFormat } from "./preference.ts";
+import { isAt, speaksFormat } from "./preference.ts";
 import * as TEXT from "./text.ts";
 
 /** Something a request cannot do without: it knows which models meet it and says why one does not. Behaviour 5.3. */
@@ -269,11 +269,6 @@ const RETENTION_NEED: Need = {
   isMetBy: ({ zeroRetention }) => zeroRetention === true,
   unmet: ({ host }) => TEXT.mayKeep(host),
 };
-
-function isAt({ provider: id }: HostedModel, names: readonly string[], { providers }: Pick<Catalog, "providers">) {
-  const own = [id, ...(providers.get(id)?.otherNames ?? [])];
-  return names.some((name) => own.includes(name) || own.includes(name.toLowerCase()));
-}
 
 /** Only the controls that are requirements, which a second answer to a request must keep to as well. */
 export function residencyOf({ regions, zeroRetention, providers, excludedProviders, required }: Controls) {

@@ -17,6 +17,26 @@ export function preferenceOf({ preferredFormat }: RoutingQuestion, catalog: Cata
   return { because, isMetBy: (host) => runsTools(host, format, catalog) };
 }
 
+/** Tells whether the host is at one of these providers, by their own names or those of their cloud. */
+export function isAt(
+  { provider: id }: Pick<HostedModel, "provider">,
+  names: readonly string[],
+  { providers }: Pick<Catalog, "providers">,
+): boolean {
+  const own = [id, ...(providers.get(id)?.otherNames ?? [])];
+  return names.some((name) => own.includes(name) || own.includes(name.toLowerCase()));
+}
+
+/** Hosts of these providers first, in the order of the names. Others follow as they were. */
+export function providersFirst(
+  hosts: readonly HostedModel[],
+  names: readonly string[],
+  catalog: Pick<Catalog, "providers">,
+): readonly HostedModel[] {
+  const named = names.flatMap((name) => hosts.filter((host) => isAt(host, [name], catalog)));
+  return named.length === 0 ? hosts : [...new Set([...named, ...hosts])];
+}
+
 /** Tells whether the host's provider serves the model in this format. */
 export function speaksFormat(host: HostedModel, format: FormatName, { providers }: Catalog): boolean {
   const provider = providers.get(host.provider);

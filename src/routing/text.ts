@@ -112,7 +112,13 @@ export const allAtOnce = (missing: readonly string[]) => `${missing.join(" and "
 // hosts.ts
 export const hostCoolingDown = (host: string) => `${host} (cooling down)`;
 export const onlyHost = (host: string) => `host: ${host} (the only one that can take this request)`;
-export const firstHost = (host: string, order: HostOrder, firstTokenMs: number | null, others: readonly string[]) => {
+export const orderOfRequest = "in the order of the request";
+export const firstHost = (
+  host: string,
+  order: HostOrder | typeof orderOfRequest,
+  firstTokenMs: number | null,
+  others: readonly string[],
+) => {
   const observed = firstTokenMs === null ? "" : `, first token observed after ${firstTokenMs} ms`;
   return `host: ${host} (${order}${observed}), ${others.length === 1 ? "fallback" : "fallbacks"} ${others.join(", ")}`;
 };
@@ -128,6 +134,9 @@ export const latencyIgnored = (limit: string, model: string) => `${limit} ignore
 // direct.ts
 export const auto = "Auto";
 export const modelRequired = 'Profile "direct" needs a model id in "model". See GET /v1/models.';
+export const notForThisKey = "not available to this key";
+export const modelLeftOut = ({ model, removedBecause }: { readonly model: string; readonly removedBecause: string }) =>
+  `left ${model} out of 'models': ${removedBecause}`;
 export const seeChatModels = "GET /v1/models lists the chat models.";
 // With "direct", the model "auto" would be refused as well.
 const letRouterChoose = 'See GET /v1/models. Or leave out "service_profile" and send "auto" as the model.';
@@ -188,7 +197,7 @@ interface WholeCost {
   readonly otherCost: string;
 }
 export const wholeCost = ({ to, cost, turns, readPct, other, otherCost }: WholeCost) =>
-  `uses ${to}: this turn and about ${turns} more cost ${cost} there (${readPct}% of the prompt expected from the cache), ${otherCost} with ${other}`;
+  `uses ${to}: this turn ${turns === 0 ? "costs" : `and about ${turns} more cost`} ${cost} there${readPct === 0 ? "" : ` (${readPct}% of the prompt expected from the cache)`}, ${otherCost} with ${other}`;
 export const keepsOrder = ({ to, cost, other, otherCost }: Pick<WholeCost, "to" | "cost" | "other" | "otherCost">) =>
   `keeps ${to} first, as the chain is configured (${cost} for this turn and those expected, ${otherCost} with ${other})`;
 export const countsAsEqual = (model: string, other: string) =>

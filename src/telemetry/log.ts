@@ -28,9 +28,9 @@ export function createLog(level: string, { fd = STANDARD_OUTPUT, isShared = fals
   if (fd === STANDARD_OUTPUT) process.stdout.on("error", () => undefined);
   const out = createLineOutput({ fd, isShared, reportLoss });
   const repeats = createRepeats((event, leftOut) => out.write(reportRepeats(event, leftOut)));
-  const lowest = LEVELS[level as keyof Log] ?? Number.POSITIVE_INFINITY;
+  const isWritten = lowestLevel(level);
   const writer = (name: keyof Log) => (fields: LogFields, message: string) => {
-    if (LEVELS[name] >= lowest && repeats.allows(fields.event)) out.write(lineOf(LEVELS[name], fields, message));
+    if (isWritten(name) && repeats.allows(fields.event)) out.write(lineOf(LEVELS[name], fields, message));
   };
   return {
     debug: writer("debug"),
@@ -45,6 +45,12 @@ export function createLog(level: string, { fd = STANDARD_OUTPUT, isShared = fals
     droppedLines: out.droppedLines,
     problem: out.problem,
   };
+}
+
+/** Tells which levels are written where this one is the lowest. `silent` writes none. */
+export function lowestLevel(level: string): (name: keyof Log) => boolean {
+  const lowest = LEVELS[level as keyof Log] ?? Number.POSITIVE_INFINITY;
+  return (name) => LEVELS[name] >= lowest;
 }
 
 /** Not through the log itself: its lines could be lost too, and a report is written at every level. */

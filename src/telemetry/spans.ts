@@ -1,11 +1,13 @@
 // A request that is over as spans: one for the request, one for the decision, one for each attempt. Names and attributes
 // follow OpenTelemetry's conventions where there are any (those for generative models are still being developed, so they all
-// stand here); ours begin with `gateway.`. No prompt, no answer, no key, and no words of a provider, which may quote them.
+// stand here); ours begin with `gateway.`. No key is in them, no words of a provider, and no prompt or answer unless the
+// operator asks for content.
 
 import type { AttemptReport, CallReport } from "../core/call-report.ts";
-import type { Usage } from "../core/chat.ts";
+import type { ChatRequest, Usage } from "../core/chat.ts";
 import type { Decision } from "../core/decision.ts";
 import type { CostRecord } from "../core/requests/records.ts";
+import { inputMessages, outputMessages } from "./otlp/messages.ts";
 import { failureReason } from "./request-metrics.ts";
 import type { TraceContext } from "./trace-context.ts";
 
@@ -37,6 +39,8 @@ export interface TracedRequest {
   readonly outputCap: number | null;
   readonly errorCode: string | null;
   readonly report: CallReport;
+  /** Content of the request; null where spans hold none. */
+  readonly content: { readonly chat: ChatRequest; readonly user: string | null } | null;
   /** On the monotonic clock; 0 where the request never got that far. */
   readonly times: {
     readonly beganAt: number;
@@ -50,6 +54,8 @@ export interface TracedRequest {
 /** Name and address under which a model is called. */
 export interface Destination {
   readonly upstream: string;
+  /** The provider by the name that the conventions have for it. */
+  readonly provider: string;
   readonly host: string | null;
   readonly port: number | null;
 }
@@ -88,6 +94,7 @@ function serverSpan(request: TracedRequest): Span {
       "http.route": route,
       "http.response.status_code": status,
       "error.type": isError ? (isBroken ? ending : String(status)) : null,
+      ...conversationAttributes(request),
       "gateway.request.id": request.requestId,
       "gateway.key.id": request.keyId,
       "gateway.ending": ending,
@@ -148,7 +155,7 @@ function attemptSpan(request: TracedRequest, { attempt, index, destination, span
     isError: attempt.outcome === "failed" || hasBroken,
     attributes: present({
       "gen_ai.operation.name": operation,
-      "gen_ai.provider.name": attempt.provider,
+      "gen_ai.provider.name": destination.provider,
       "gen_ai.request.model": destination.upstream,
       "gen_ai.request.stream": isStream ? true : null,
       "gen_ai.request.max_tokens": request.outputCap,
@@ -156,10 +163,28 @@ function attemptSpan(request: TracedRequest, { attempt, index, destination, span
       "server.port": destination.port,
       "http.response.status_code": attempt.status,
       "error.type": attempt.outcome === "failed" ? failureReason(attempt) : hasBroken ? "stream_broken" : null,
+      ...conversationAttributes(request),
+      "gateway.provider": attempt.provider,
       "gateway.routing.attempt": index + 1,
       "gateway.routing.model": attempt.model,
       ...(isAnswer ? answerAttributes(request, attempt) : {}),
+      ...(index === report.attempts.length - 1 ? contentAttributes(request, isAnswer) : {}),
     }),
+  };
+}
+
+function conversationAttributes({ report, content }: TracedRequest): Attributes {
+  return { "gen_ai.conversation.id": report.decision?.session?.id, "user.id": content?.user };
+}
+
+/** Only the last attempt has them, so that a fallback does not send a prompt twice. */
+function contentAttributes({ content, report }: TracedRequest, isAnswer: boolean): Attributes {
+  if (content === null) return {};
+  const { capture, metadata } = report;
+  return {
+    "gen_ai.input.messages": inputMessages(content.chat),
+    "gen_ai.output.messages":
+      isAnswer && capture !== null ? outputMessages(capture, metadata?.finishReasons ?? []) : null,
   };
 }
 
@@ -175,7 +200,7 @@ function answerAttributes({ isStream, report }: TracedRequest, attempt: AttemptR
 }
 
 /** Input counts what was read from and written to a cache too, as the conventions want it. */
-function tokenAttributes({ buckets, isEstimated }: CostRecord, usage: Usage | null): Attributes {
+function tokenAttributes({ buckets, charge, isEstimated }: CostRecord, usage: Usage | null): Attributes {
   const { input, cacheRead, cacheWrite, output } = buckets;
   const reasoning = usage?.reasoning ?? 0;
   return {
@@ -186,6 +211,8 @@ function tokenAttributes({ buckets, isEstimated }: CostRecord, usage: Usage | nu
     "gen_ai.usage.cache_creation.input_tokens": cacheWrite === 0 ? null : cacheWrite,
     "gen_ai.usage.cache_write.input_tokens": cacheWrite === 0 ? null : cacheWrite,
     "gen_ai.usage.reasoning.output_tokens": reasoning > 0 ? reasoning : null,
+    // No name of the conventions, but backends show it as the cost.
+    "gen_ai.usage.cost": Number(charge) / NANO_PER_USD,
     "gateway.usage.estimated": isEstimated ? true : null,
   };
 }

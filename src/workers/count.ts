@@ -1,5 +1,5 @@
-// The number of workers that a machine can use: one for each core, as far as memory allows. On a small machine one process
-// serves more.
+// The number of workers that a machine can use: one while it is quiet, and one for each core under load, as far as memory
+// allows. On a small machine one process serves more.
 
 import type { Machine } from "../config/machine.ts";
 import type { WorkerCount } from "../config/readers.ts";
@@ -30,5 +30,5 @@ export function workersFor(wanted: WorkerCount, { cores, memoryBytes }: Machine)
   if (cores < CORES_MIN) return ALONE;
   // The other half of the memory is for the system, its file cache and other programs.
   const fitting = Math.min(cores, AUTO_MAX, Math.floor(memoryBytes / 2 / WORKER_BYTES));
-  return fitting < WORKERS_MIN ? ALONE : { least: fitting, most: fitting };
+  return fitting < WORKERS_MIN ? ALONE : { least: 1, most: fitting };
 }

@@ -23,16 +23,22 @@ interface Member extends LoadReport {
 
 /** A worker below this load gets the next connection. */
 const ROOM_LOAD_MAX = 0.5;
-/** A worker above this load lets go of connections if another one has less to do. */
+/** A worker above this load lets go of connections if others have room for them. */
 const BUSY_LOAD = 0.65;
 /** The load that a worker keeps when connections are gathered on fewer workers. */
 const GATHERED_LOAD = 0.4;
+/** Room of all others together below which connections stay where they are: each move costs a new connection. */
+const ROOM_MIN = 0.25;
 /** A limit: where all workers are busy, one with more than this times the average lets go of the rest. */
-const LEVEL_RATIO = 1.1;
+const LEVEL_RATIO = 1.25;
 /** With this load, a worker may have more to do than its report can say. */
 const FULL_LOAD = 0.9;
 /** Growth while all workers are full, so that few steps lead to all cores. */
 const GROWTH = 4;
+/** Number of connections for each full worker. More show at once how many workers are needed. */
+const FULL_CONNECTIONS = 16;
+/** Weight of a report beside those before it. One large request fills a tenth of a second and says little. */
+const NEWEST_WEIGHT = 0.5;
 /** Connections that a worker gets before it has reported. A burst goes to several workers. */
 const UNREPORTED_MAX = 8;
 /** A worker that let go of connections shows the effect in its second report. */
@@ -82,17 +88,22 @@ export class Fill<T> implements Distribution<T> {
     const member = this.#members.get(worker);
     if (member === undefined) return 0;
     const emptySinceMs = connections > 0 ? null : (member.emptySinceMs ?? this.#nowMs());
-    Object.assign(member, { load, connections, handed: 0, emptySinceMs });
+    member.load += NEWEST_WEIGHT * (load - member.load);
+    Object.assign(member, { connections, handed: 0, emptySinceMs });
     if (connections === 0 || this.#nowMs() < member.restsUntilMs) return 0;
-    const leaving = load > BUSY_LOAD ? this.#excessOf(member) : this.#gathered(worker, member);
+    const leaving = member.load > BUSY_LOAD ? this.#excessOf(member) : this.#gathered(worker, member);
     if (leaving > 0) member.restsUntilMs = this.#nowMs() + REST_MS;
     return leaving;
   }
 
   /** The number of workers that the load needs. */
   wanted(): number {
-    const loads = [...this.#members.values()].map(({ load }) => load);
-    if (loads.every((load) => load > FULL_LOAD)) return loads.length * GROWTH;
+    const members = [...this.#members.values()];
+    const loads = members.map(({ load }) => load);
+    if (loads.every((load) => load > FULL_LOAD)) {
+      const connections = sum(members.map((member) => member.connections));
+      return Math.max(loads.length * GROWTH, Math.ceil(connections / FULL_CONNECTIONS));
+    }
     return Math.ceil(sum(loads) / BUSY_LOAD);
   }
 
@@ -116,8 +127,11 @@ export class Fill<T> implements Distribution<T> {
   /** Connections that a busy worker has more than others. */
   #excessOf({ load, connections }: Member): number {
     const members = [...this.#members.values()];
-    const least = Math.min(...members.map((member) => member.load));
-    if (least < ROOM_LOAD_MAX) return Math.ceil((connections * (load - least)) / 2 / load);
+    const room = sum(members.map((member) => Math.max(0, ROOM_LOAD_MAX - member.load)));
+    if (room >= ROOM_MIN) {
+      const busy = members.filter((member) => member.load > BUSY_LOAD).length;
+      return Math.ceil((connections * Math.min(load - ROOM_LOAD_MAX, room / busy)) / load);
+    }
     // All are busy. Then loads say little, and as many connections are as much work.
     const average = sum(members.map((member) => member.connections)) / members.length;
     return connections > LEVEL_RATIO * average + 1 ? Math.ceil(connections - average) : 0;

@@ -3,6 +3,8 @@
 // wait for the next one.
 
 import cluster, { type Worker } from "node:cluster";
+import module from "node:module";
+import { dirname } from "node:path";
 import type { Duplex } from "node:stream";
 import type { Log } from "../core/log.ts";
 import { OTHER_BUILD, STARTED_BY } from "./build.ts";
@@ -286,12 +288,18 @@ function launch(index: number, isReplacement: boolean, options: Pick<SupervisorO
 
 /** Throws if the system has no room for a process, such as without a free file descriptor. */
 function forkWorker(): Worker {
-  const child = cluster.fork(STARTED_BY);
+  const child = cluster.fork({ ...STARTED_BY, ...compileCache() });
   if (child.process.pid !== undefined) return child;
   child.on("error", () => undefined);
   // Node removes a worker when its process ends, and this worker has no process.
   delete cluster.workers?.[child.id];
   throw new Error("the system starts no further process");
+}
+
+/** The folder with compiled code that the command has switched on, where Node has one. It is named after the version. */
+function compileCache(): Readonly<Record<string, string>> {
+  const folder = (module as { readonly getCompileCacheDir?: () => string | undefined }).getCompileCacheDir?.();
+  return folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) };
 }
 
 interface WorkerEnding {

@@ -27,13 +27,13 @@ describe.skipIf(!hasBrowser)("the Alerts page", () => {
 
   test("a target is made with its secret shown once, tested, told of an event, changed and deleted", async () => {
     const { page, troubles } = await visit("/alerts");
-    await page.getByText("Events are not sent anywhere yet.").waitFor();
+    await page.getByText("Events aren't sent anywhere yet.").waitFor();
     await page.getByText("No events yet").waitFor();
     await page.getByRole("button", { name: "Add target" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Name").fill("On call");
     await dialog.getByLabel("Address").fill(`${receiver.url}/hook`);
-    await dialog.getByLabel("Every kind of event").uncheck();
+    await dialog.getByLabel("All kinds of events").uncheck();
     for (const theme of ["light", "dark"] as const) expect(await faultsOf(page, theme, "dialog")).toEqual([]);
     await dialog.getByRole("button", { name: "Save" }).click();
     expect(await dialog.getByLabel("Signing secret").inputValue()).toMatch(/^whsec_/);
@@ -41,17 +41,17 @@ describe.skipIf(!hasBrowser)("the Alerts page", () => {
 
     receiver.answer = (response) => void response.writeHead(500).end("not today");
     await page.getByRole("button", { name: "Test On call" }).click();
-    await page.getByText("The test failed (500): not today").waitFor();
+    await page.getByText("Test failed (500): not today").waitFor();
     receiver.answer = (response) => void response.writeHead(200).end("thank you");
     await page.getByRole("button", { name: "Test On call" }).click();
-    await page.getByText("The test arrived (200). thank you").waitFor();
+    await page.getByText("Test delivered (200). thank you").waitFor();
 
     const data = { provider: "openai", error: "no answer" };
     await raise({ kind: "provider.down", accountId: null, subject: "openai", data });
     await receiver.whenReceived(3);
     await page.reload();
     await page.getByRole("row", { name: /critical Provider openai is down: no answer/ }).waitFor();
-    await page.getByText("Last messages").click();
+    await page.getByText("Recent messages").click();
     await page.getByText("1 attempt 200 thank you").waitFor();
     for (const width of [320, 390, 1024]) {
       await page.setViewportSize({ width, height: 844 });
@@ -60,12 +60,12 @@ describe.skipIf(!hasBrowser)("the Alerts page", () => {
     for (const theme of ["light", "dark"] as const) expect(await faultsOf(page, theme, "#main")).toEqual([]);
 
     await page.getByRole("button", { name: "Edit On call" }).click();
-    await dialog.getByLabel("Only critical events are sent then.").check();
+    await dialog.getByLabel("Hold back all but critical events at these times").check();
     await dialog.getByLabel("From").fill("21:30");
     await dialog.getByRole("button", { name: "Save" }).click();
     await page.getByText("Quiet 21:30 to 07:00").waitFor();
     await page.getByRole("button", { name: "Delete On call" }).click();
-    await page.getByText("Events are not sent anywhere yet.").waitFor();
+    await page.getByText("Events aren't sent anywhere yet.").waitFor();
     expect(troubles).toEqual([]);
   });
 
@@ -75,7 +75,7 @@ describe.skipIf(!hasBrowser)("the Alerts page", () => {
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Channel").selectOption("email");
     await dialog.getByLabel("Name").fill("Mail");
-    await dialog.getByLabel("Mail address").fill("ops@example.com");
+    await dialog.getByLabel("Email address").fill("ops@example.com");
     await dialog.getByRole("button", { name: "Save" }).click();
     await dialog.getByText("There is no mail server.").waitFor();
   });

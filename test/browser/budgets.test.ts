@@ -30,11 +30,45 @@ describe.skipIf(!hasBrowser)("budgets", () => {
     expect(await edit.getByLabel("Time zone").inputValue()).toBe("Europe/Berlin");
     await edit.getByLabel("Amount in USD").fill("0");
     await edit.getByRole("button", { name: "Save budget" }).click();
-    await page.getByText("Spent. Requests fail with 402.").waitFor();
+    await page.getByText("Budget spent. Requests fail with 402.").waitFor();
     await page.getByRole("button", { name: "Edit Everything" }).click();
     await edit.getByRole("button", { name: "Delete", exact: true }).click();
     await edit.getByRole("button", { name: "Delete for good" }).click();
     await page.getByText("No budgets yet").waitFor();
+  });
+
+  test("a bar says what the period comes to at this pace, and when the budget is spent", async () => {
+    const month = { period: "month", timeZone: "UTC" };
+    for (const body of [
+      { ...month, name: "Plenty", scope: "account", amountUsd: "1000" },
+      { ...month, name: "Scarce", scope: "account", amountUsd: "1" },
+    ]) {
+      expect((await gateway().api("POST", "/api/budgets", body)).status).toBe(201);
+    }
+    const halfOfIt = 15 * 86_400_000;
+    const times = () => ({
+      from: new Date(Date.now() - halfOfIt).toISOString(),
+      renewsAt: new Date(Date.now() + halfOfIt).toISOString(),
+    });
+    const { page } = await visit("/budgets", {
+      prepare: async (shown) => {
+        await shown.route("**/api/budgets?*", async (route) => {
+          const response = await route.fetch();
+          const { data, next } = (await response.json()) as { data: { name: string; standing: object }[]; next: null };
+          const halfway = data.map((budget) => {
+            const spentUsd = budget.name === "Plenty" ? "100" : "0.8";
+            return { ...budget, standing: { ...budget.standing, spentUsd, leftUsd: "0.2", ...times() } };
+          });
+          await route.fulfill({ response, json: { data: halfway, next } });
+        });
+      },
+    });
+    await page.getByText("Forecast: $200.00 at the end of the period.").waitFor();
+    await page
+      .getByText(/^Forecast: \$1\.60 at the end of the period\. At this rate it is spent in 4 days\.$/)
+      .waitFor();
+    const { data } = (await (await gateway().api("GET", "/api/budgets")).json()) as { data: { id: string }[] };
+    for (const { id } of data) await gateway().api("DELETE", `/api/budgets/${id}`);
   });
 
   test("a mistake is told in the form", async () => {

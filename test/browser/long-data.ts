@@ -26,6 +26,27 @@ export interface LongData {
   readonly session: string;
 }
 
+type Make = <Made>(method: string, path: string, body?: object) => Promise<Made>;
+
+/** Teams in each other, people, budgets of several kinds, and targets of alerts. */
+async function makeGroups(made: Make): Promise<void> {
+  const name = "The whole of the department of research and development, Europe";
+  const team = await made<{ id: string }>("POST", "/api/teams", { name, allowedModels: [SECOND_MODEL] });
+  await made("POST", "/api/teams", { name: `Part of ${name}`, parent: team.id });
+  const email = "a.person.with.a.very.long.name.indeed@subsidiary-of-the-company.example.com";
+  await made("POST", "/api/invitations", { email, role: "member", teams: [team.id] });
+  const month = { period: "month", amountUsd: "123456.789" };
+  await made("POST", "/api/budgets", { name, scope: "team", value: team.id, ...month });
+  await made("POST", "/api/budgets", { name: KEY_NAME, scope: "endUser", hard: false, rolling: true, ...month });
+  const url = `https://hooks.example.com/services/T0000/${"a-very-long-path-of-a-hook-".repeat(3)}`;
+  await made("POST", "/api/alerts", {
+    name,
+    channel: "webhook",
+    url,
+    quiet: { from: "22:00", to: "07:00", timeZone: "UTC" },
+  });
+}
+
 /** Requests of several models and keys, errors, samples and top-ups with long notes. */
 export async function makeLongData({ api, post }: TestGateway): Promise<LongData> {
   const made = async <Made>(method: string, path: string, body?: object): Promise<Made> =>
@@ -36,6 +57,7 @@ export async function makeLongData({ api, post }: TestGateway): Promise<LongData
     name: "Product team of the second floor, Europe",
   });
   await api("POST", "/api/credits/topups", { amountUsd: "1234.567891", note: LONG });
+  await makeGroups(made);
   const profile = await made<{ id: string }>("POST", "/api/profiles", { name: `Profile of ${KEY_NAME}` });
   const rule = { model: SECOND_MODEL, share: 1, budgetUsdPerDay: "5" };
   await api("PUT", `/api/profiles/${profile.id}/shadow`, rule);

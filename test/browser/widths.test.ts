@@ -108,12 +108,22 @@ const MISFITS = `new Promise((resolve) => requestAnimationFrame(() => requestAni
   }
   for (const model of all(".requests td[data-cell=model]"))
     if (model.scrollWidth > model.clientWidth + 1) found.push("a model is cut: " + text(model));
+  for (const part of all(".cut"))
+    if (isPhone && part.closest(".rows") === null && part.scrollWidth > part.clientWidth + 1)
+      found.push("a text is cut: " + text(part));
   const pen = document.createElement("canvas").getContext("2d");
+  for (const input of all("input[placeholder]")) {
+    const style = getComputedStyle(input);
+    pen.font = style.font;
+    const room = input.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+    if (pen.measureText(input.placeholder).width > room + 1) found.push("a hint is cut: " + input.placeholder);
+  }
   for (const select of all("select")) {
     const style = getComputedStyle(select);
     pen.font = style.font;
     const chosen = select.selectedOptions[0]?.text ?? "";
     const room = select.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+    if (chosen === "") found.push("a choice is blank: " + select.ariaLabel);
     if (isPhone && pen.measureText(chosen).width > room + 1) found.push("a choice is cut: " + chosen);
   }
   for (const label of all("button, .button, .chip, .search span, h1, h2, .tile *"))

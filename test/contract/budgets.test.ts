@@ -156,7 +156,7 @@ await describeStores("budgets", ({ url, isShared }) => {
   });
 
   const lease = async (from: LedgerStore, owner: string, terms: readonly BudgetTerm[], atLeast = 1n) => {
-    const wanted = terms.map(({ counter, limit, fromMs }) => ({ counter, limit, fromMs, atLeast }));
+    const wanted = terms.map(({ counter, limit, fromMs, isHard }) => ({ counter, limit, fromMs, isHard, atLeast }));
     const [outcome] = await from.commit(
       [{ kind: "lease", owner, accountId: "a", atLeast: 1n, epoch: null, budgets: wanted }],
       post,

@@ -111,6 +111,20 @@ await describeStores("people", ({ url }) => {
     expect(await invitations().byHash(setup.hash)).toEqual(setup);
   });
 
+  it("of two invitations made at once to one address, one makes a user, and no other stays open", async () => {
+    const email = "twice@example.com";
+    const made = ["viewer", "admin"].map((role) => invitation(`twice-${role}`, { email, role: role as User["role"] }));
+    await Promise.all(made.map((one) => invitations().insert(one)));
+    const redeemed = await Promise.allSettled(
+      made.map((one) => invitations().redeem(one, { ...user("twice", one.role), id: `user_${one.id}` })),
+    );
+    const [used] = redeemed.flatMap((one, index) => (one.status === "fulfilled" && one.value ? [made[index]] : []));
+    expect(redeemed.filter((one) => one.status === "fulfilled" && one.value)).toHaveLength(1);
+    expect(await users().byEmail(email)).toMatchObject({ role: used?.role });
+    const listed = await invitations().list({ limit: 50, after: null });
+    expect(listed.filter((one) => one.email === email)).toEqual([]);
+  });
+
   it("of a user's links for a new password the last one works, once, and ends every login", async () => {
     const [one] = (await users().list({ limit: 1, after: null })) as [User];
     const link = (hash: string) => ({ userId: one.id, hash, createdAtMs: 1, expiresAtMs: 9 });

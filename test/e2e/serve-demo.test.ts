@@ -28,6 +28,8 @@ test("generated traffic is served at once, labelled as such, and deleted at the 
   });
   expect(out).toMatch(/^ {2}Demo +4,000 generated requests over 60 days/m);
   const url = /Base URL +(\S+)\/v1/.exec(out)?.[1] ?? "";
+  // A month, because a day of it costs cents.
+  expect(out).toContain(`Dashboard   ${url}/?range=30d\n`);
   const key = /API key +(sk-service-\S+)/.exec(out)?.[1] ?? "";
   const file = /store sqlite:(\S+)/.exec(out)?.[1] ?? "";
   expect(existsSync(file)).toBe(true);

@@ -1,13 +1,15 @@
 // @ts-check
-// npm run screenshots: takes the pictures in docs/images from `switchyard serve --demo`, at two pixels a point and in a font
-// that comes with the packages of the tests, so that they look the same on every machine.
+// npm run screenshots: takes the pictures in docs/images from `switchyard serve --demo`, at the width of a page of the
+// documentation and in a font that comes with the packages of the tests, so that they look the same on every machine.
 
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../scripts/setup/files.mjs";
 import { SetupError } from "../../scripts/setup/run.mjs";
 import { ensureBuild, ensureInstalled, runScript } from "../../scripts/setup.mjs";
+import { writeMovingPicture } from "./apng.mjs";
 import { startDemo } from "./demo.mjs";
+import { withPalette } from "./palette.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 /** @typedef {{ name: string, path: string, act?: (page: Page) => Promise<void>, theme?: "light" | "dark", size?: typeof WINDOW }} Picture */
@@ -47,6 +49,13 @@ const PICTURES = [
   { name: "settings", path: "/settings?tab=configuration" },
 ];
 
+/** The moving picture of the README: a prompt grows and its tier with it, then a request, a session and the overview. */
+const TOUR = { name: "tour", size: { width: 1100, height: 660 } };
+const TYPED = ["Say hello.", "Translate to French: Where is the station?", PROMPT];
+const SHOWN_MS = { typing: 120, decided: 1_800, page: 2_400 };
+/** Letters between two screenshots while somebody types. */
+const LETTERS = 14;
+
 await runScript(async () => {
   await ensureBuild();
   await ensureInstalled("test");
@@ -58,6 +67,7 @@ await runScript(async () => {
     for (const picture of PICTURES) {
       if (wanted.length === 0 || wanted.includes(picture.name)) await take(picture, { browser, url: demo.url });
     }
+    if (wanted.length === 0 || wanted.includes(TOUR.name)) await film({ browser, url: demo.url });
   } finally {
     await browser.close();
     await demo.stop();
@@ -83,7 +93,7 @@ async function take({ name, path, act, theme = "light", size = WINDOW }, { brows
     colorScheme: theme,
     reducedMotion: "reduce",
     viewport: size,
-    deviceScaleFactor: 2,
+    deviceScaleFactor: 2 / 3,
     // The font is written into the page, which the dashboard's own rules forbid.
     bypassCSP: true,
   });
@@ -92,9 +102,47 @@ async function take({ name, path, act, theme = "light", size = WINDOW }, { brows
   await page.addStyleTag({ content: fontRules() });
   await act?.(page);
   await page.locator(".skeleton, .stale").first().waitFor({ state: "detached" });
-  await page.screenshot({ path: join(FOLDER, `${name}.png`) });
+  writeFileSync(join(FOLDER, `${name}.png`), withPalette(await page.screenshot()));
   await context.close();
   console.log(`docs/images/${name}.png`);
+}
+
+/** @param {{ browser: import("playwright-core").Browser, url: string }} studio */
+async function film({ browser, url }) {
+  const context = await browser.newContext({ reducedMotion: "reduce", viewport: TOUR.size, bypassCSP: true });
+  const page = await context.newPage();
+  /** @type {import("./apng.mjs").Shot[]} */
+  const shots = [];
+  const shoot = async (/** @type {number} */ ms) => void shots.push({ png: await page.screenshot(), ms });
+  const open = async (/** @type {string} */ path) => {
+    await page.goto(url + path, { waitUntil: "networkidle" });
+    await page.addStyleTag({ content: `${fontRules()} * { caret-color: transparent !important }` });
+    await page.locator(".skeleton, .stale").first().waitFor({ state: "detached" });
+  };
+  await open("/playground");
+  const prompt = page.getByLabel("Prompt", { exact: true });
+  for (const text of TYPED) {
+    await prompt.fill("");
+    for (let letters = LETTERS; letters < text.length; letters += LETTERS) {
+      await prompt.fill(text.slice(0, letters));
+      await shoot(SHOWN_MS.typing);
+    }
+    const decided = page.waitForResponse((response) => response.url().includes("/api/playground/decide"));
+    await prompt.fill(text);
+    await decided;
+    await page.waitForLoadState("networkidle");
+    await shoot(SHOWN_MS.decided);
+  }
+  for (const path of ["/requests?range=7d&fallback=true&tab=attempts", "/sessions?range=30d&state=switched"]) {
+    await open(path);
+    await openFirst(page);
+    await shoot(SHOWN_MS.page);
+  }
+  await open("/?range=30d&live=off");
+  await shoot(SHOWN_MS.page);
+  await context.close();
+  writeFileSync(join(FOLDER, `${TOUR.name}.png`), writeMovingPicture(shots));
+  console.log(`docs/images/${TOUR.name}.png`);
 }
 
 function fontRules() {

@@ -2,7 +2,7 @@
 
 import type { BaselinePrice } from "../../src/core/requests/records.ts";
 
-// connect.tsx
+// connect/form.tsx
 export const connectNamed = (name: string) => `Connect ${name}`;
 export const connect = "Connect";
 export const connected = (name: string) => `${name} connected.`;
@@ -11,6 +11,42 @@ export const idHint = "A short name, such as lab.";
 export const idInvalid = "Use lower-case letters, digits and hyphens, such as my-lab.";
 export const kind = "API";
 export const kindAzure = "Azure OpenAI";
+
+// connect/clouds.ts and connect/cloud-form.tsx
+export const bedrock = "Amazon Bedrock";
+export const bedrockHint = "Nova, Llama, Mistral and others";
+export const vertex = "Google Vertex AI";
+export const vertexHint = "Gemini";
+export const vertexClaude = "Claude at Vertex AI";
+export const vertexClaudeHint = "Claude at Google";
+export const foundry = "Claude in Foundry";
+export const foundryHint = "Claude at Azure";
+export const region = "Region";
+export const regionHint = "Such as eu-central-1. At Google also global, eu and us.";
+export const cloudKey = "Key";
+export const cloudKeyHints: Readonly<Record<string, string>> = {
+  aws: "A Bedrock API key, or access key:secret. Leave empty for the identity of this machine.",
+  google: "A service account's key file in base64. Leave empty for the identity of this machine.",
+  azure: "The resource's key, or a client's secret. Leave empty for the identity of this machine.",
+};
+export const otherIdentity = "Another identity or address";
+export const signInFields: Readonly<Record<string, string>> = {
+  profile: "Profile of the shared AWS files",
+  roleArn: "ARN of a role",
+  externalId: "External id of the role",
+  project: "Project",
+  credentialsFile: "Credentials file on the gateway",
+  method: "Method: entra for Microsoft Entra",
+  tenantId: "Tenant id",
+  clientId: "Client id",
+};
+export const cloudAddress = "Address";
+export const cloudAddressHint = "Leave empty for the address of the region.";
+export const foundryUrlExample = "https://my-resource.services.ai.azure.com/anthropic";
+export const foundryDeploymentsHint = "One per line: model = deployment.";
+export const foundryDeploymentsExample = "claude-haiku-5-5 = my-haiku";
+
+// connect/form.tsx
 export const baseUrl = "Base URL";
 export const addressInvalid = "Begin with http:// or https://, such as http://127.0.0.1:8000/v1.";
 export const baseUrlExample = "http://127.0.0.1:8000/v1";
@@ -89,6 +125,7 @@ export const undone = (path: string) => `${path} is as it was.`;
 export const reset = "Reset";
 export const resetTo = (path: string) => `Reset ${path} to its default`;
 export const on = "On";
+export const notSet = "Not set";
 export const off = "Off";
 export const save = "Save";
 export const optionSaved = (path: string) => `${path} changed. All processes follow within five seconds.`;
@@ -107,6 +144,24 @@ export const listedIn = (models: number | undefined, duration: string) =>
   models === undefined
     ? `Connected (${duration}).`
     : `Connected: ${models} ${models === 1 ? "model" : "models"} found (${duration}).`;
+interface ShownSignIn {
+  readonly identity: string | null;
+  readonly region: string | null;
+  readonly until: string | null;
+}
+
+export const signedInAs = ({ identity, region, until }: ShownSignIn) =>
+  [
+    identity === null ? null : `Signed in as ${identity}.`,
+    region === null ? null : `Region ${region}.`,
+    until === null ? null : `Credentials until ${until}.`,
+  ]
+    .filter(Boolean)
+    .join(" ");
+export const cloudRefuses = (problem: string) => `Sign-in failed: ${problem}`;
+export const enabledModels = (models: readonly string[]) => `Available to this account: ${models.join(", ")}.`;
+export const missingModels = "Not available:";
+export const notListed = "not listed for this account and region";
 export const answeredIn = (model: string, duration: string) => `${model} answered in ${duration}.`;
 export const costsYou = (cost: string) => ` Your provider bills ${cost}.`;
 export const testNamed = (name: string) => `Test ${name}`;
@@ -170,3 +225,7 @@ export const SIGN_IN_PROBLEMS: Readonly<Record<string, string>> = {
   sign_in_expired: "This sign-in has expired or was used already. Begin again.",
   sign_in_refused: "The identity provider refused the sign-in, or you cancelled it.",
 };
+
+// people/passkeys.ts
+export const passkeyKnown = "This device has one already.";
+export const passkeyCancelled = "No passkey was used.";

@@ -53,8 +53,8 @@ export interface StandingsOptions {
   readonly now: () => number;
 }
 
-/** Values read for the list of those that have spent most in the period. */
-const VALUES_READ = 1_000;
+/** Values read at a time for the list of those that have spent most in the period. */
+const VALUES_READ = 200;
 const VALUES_SHOWN = 20;
 
 export function createStandings({ store, users, directory, now }: StandingsOptions): Standings {
@@ -66,17 +66,9 @@ export function createStandings({ store, users, directory, now }: StandingsOptio
         return standingOf(one, counters.get(id) ?? newCounter(id), now());
       });
     },
-    async topStandings(budget) {
-      const counters = await store.countersOf(budget.id, VALUES_READ);
-      const standings = counters.map((counter) => {
-        const { value } = counterOf(counter.id);
-        return standingOf({ budget, value }, counter, now());
-      });
-      const inUse = standings.filter(({ spent, held }) => spent > 0n || held > 0n);
-      return inUse.sort((a, b) => (a.spent < b.spent ? 1 : -1)).slice(0, VALUES_SHOWN);
-    },
+    topStandings: (budget) => topOf(budget, store, now()),
     async from(percent) {
-      const counters = await store.countersFrom(percent);
+      const counters = await store.countersFrom(percent, now());
       const used = counters.flatMap((counter) => {
         const { budgetId, value } = counterOf(counter.id);
         const budget = directory.budgets(counter.accountId)?.find(({ id }) => id === budgetId);
@@ -95,6 +87,25 @@ export function createStandings({ store, users, directory, now }: StandingsOptio
     },
     labels: (budget, values) => labelsOf(budget, { values, users, directory }),
   };
+}
+
+/** A rolling period may be over in part since a counter changed, so reading goes on while one further down may have spent more. */
+async function topOf(
+  budget: Budget,
+  store: Pick<BudgetStore, "countersOf">,
+  atMs: number,
+): Promise<readonly BudgetStanding[]> {
+  const { fromMs } = periodAt(budget, atMs);
+  let top: readonly BudgetStanding[] = [];
+  for (let after: BudgetCounter | null = null; ; ) {
+    const page: readonly BudgetCounter[] = await store.countersOf(budget.id, { fromMs, limit: VALUES_READ, after });
+    const standings = page.map((counter) => standingOf({ budget, value: counterOf(counter.id).value }, counter, atMs));
+    const inUse = [...top, ...standings].filter(({ spent, held }) => spent > 0n || held > 0n);
+    top = inUse.sort((a, b) => (a.spent < b.spent ? 1 : -1)).slice(0, VALUES_SHOWN);
+    after = page.at(-1) ?? null;
+    if (after === null || page.length < VALUES_READ) return top;
+    if (spentSince(after, 0) <= (top[VALUES_SHOWN - 1]?.spent ?? -1n)) return top;
+  }
 }
 
 interface LabelContext extends Pick<StandingsOptions, "users" | "directory"> {

@@ -75,6 +75,21 @@ export async function linkTo(userId: string, arrival: Arrival, context: ArrivalC
   return user;
 }
 
+/** The user of an account for whom a program brings a token: the one who would sign in with it. */
+export async function memberOf(
+  arrival: Arrival,
+  accountId: string,
+  { store, users }: Pick<ArrivalContext, "store" | "users">,
+): Promise<string | null> {
+  const { provider, subject } = arrival;
+  const linked = (await store.find(provider.issuer, subject))?.user ?? null;
+  const email = emailOf(arrival);
+  const user = linked ?? (email?.isVerified === true ? await users.byEmail(email.email) : null);
+  if (user?.accountId !== accountId) return null;
+  const others = linked === null ? await store.ofUser(user.id) : [];
+  return others.some(({ issuer }) => issuer === provider.issuer) ? null : user.id;
+}
+
 /** Matched by issuer and subject, so a changed address finds the same user. */
 async function known(arrival: Arrival, { store, now }: ArrivalContext): Promise<User | null> {
   const found = await store.find(arrival.provider.issuer, arrival.subject);

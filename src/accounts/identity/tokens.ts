@@ -6,8 +6,9 @@ import type { AccountStore } from "../../core/accounts.ts";
 import type { GatewayError } from "../../core/errors.ts";
 import type { IdentityProvider, UserRole } from "../../core/people.ts";
 import type { Keys, Verification } from "../keys.ts";
-import { type Claims, isEmailVerified, outcomeOf } from "./claims.ts";
+import { type Claims, hasOverage, isEmailVerified, outcomeOf } from "./claims.ts";
 import { CLOCK_TOLERANCE_SECONDS, type Issuer, tokenRefused } from "./issuer.ts";
+import type { Arrival } from "./people.ts";
 
 /** Somebody whose token was checked. */
 interface TokenHolder {
@@ -41,6 +42,8 @@ export interface TokensContext {
   readonly keys: Pick<Keys, "derive" | "verifyHash">;
   readonly accounts: Pick<AccountStore, "get">;
   readonly teams: { idOf(accountId: string, name: string): Promise<string | null> };
+  /** The user of the account who brings the token; null for a program of its own. */
+  readonly memberOf: (holder: Arrival, accountId: string) => Promise<string | null>;
   /** Tells whether one of these names, in lower case, is that of somebody who is gone. */
   readonly hasEnded?: (accountId: string, names: readonly string[]) => boolean;
   readonly now?: () => number;
@@ -107,7 +110,7 @@ export function createTokens({ issuers, now = () => Date.now(), ...sources }: To
       const holder = await holderOf(text, mayAsk);
       if (holder === null) return null;
       const role = outcomeOf(holder.provider, "role", holder.claims);
-      if (role.state !== "given") throw noAccess();
+      if (role.state !== "given") throw noAccess(holder.claims);
       // Whose key was revoked is kept out here as well.
       if ((await keyOf(holder, sources)).state === "unknown") return null;
       return { name: holder.name, role: role.value, accountId: accountOf(holder) ?? "" };
@@ -121,7 +124,7 @@ function forgetOldest(known: Map<string, KnownToken>): void {
   if (oldest !== undefined) known.delete(oldest);
 }
 
-type KeySources = Pick<TokensContext, "keys" | "accounts" | "teams" | "hasEnded">;
+type KeySources = Pick<TokensContext, "keys" | "accounts" | "teams" | "memberOf" | "hasEnded">;
 
 async function keyOf(holder: TokenHolder, context: KeySources): Promise<Verification> {
   if (context.hasEnded?.(accountOf(holder) ?? "", namesOf(holder)) === true) return { state: "unknown" };
@@ -133,16 +136,18 @@ async function keyOf(holder: TokenHolder, context: KeySources): Promise<Verifica
 }
 
 /** Finds or makes the key of a holder, gives it the settings of the rules, and returns its hash. */
-async function derivedKey(holder: TokenHolder, { keys, accounts, teams }: KeySources): Promise<string> {
+async function derivedKey(holder: TokenHolder, { keys, accounts, teams, memberOf }: KeySources): Promise<string> {
   const { provider, subject, name, claims } = holder;
   const accountId = accountOf(holder);
-  if (accountId === null || (await accounts.get(accountId)) === null) throw noAccess();
+  if (accountId === null || (await accounts.get(accountId)) === null) throw noAccess(claims);
   const profile = outcomeOf(provider, "profile", claims);
   const limit = outcomeOf(provider, "requestsPerMinute", claims);
   const team = outcomeOf(provider, "team", claims);
   const teamId = team.state === "given" ? await teams.idOf(accountId, team.value) : null;
   // Without the team, its bounds would not hold.
-  if (team.state === "given" && teamId === null) throw noAccess();
+  if (team.state === "given" && teamId === null) throw noAccess(claims);
+  // Budgets of the person count what their programs spend.
+  const memberId = await memberOf(holder, accountId);
   // No key text has this form, so nobody can present it. Another account is another key: the old one keeps its history.
   const keyHash = hash("sha256", JSON.stringify(["identity", provider.issuer, subject, accountId]), "hex");
   await keys.derive({
@@ -151,6 +156,7 @@ async function derivedKey(holder: TokenHolder, { keys, accounts, teams }: KeySou
     settings: {
       ...(profile.state !== "unknown" && { profileId: profile.state === "given" ? profile.value : null }),
       ...(team.state !== "unknown" && { teamId }),
+      ...(memberId !== null && { memberId }),
       ...(limit.state !== "unknown" && { requestsPerMinute: limit.state === "given" ? limit.value : null }),
     },
   });
@@ -163,10 +169,12 @@ function accountOf({ provider, claims }: TokenHolder): string | null {
   return account.state === "given" ? account.value : provider.account;
 }
 
-function noAccess(): GatewayError {
+function noAccess(claims: Claims): GatewayError {
   const message = "The token is valid, but no rule gives its holder access. Ask your admin.";
-  return tokenRefused("token_without_access", message);
+  return tokenRefused("token_without_access", hasOverage(claims) ? `${message} ${OVERAGE}` : message);
 }
+
+const OVERAGE = "The identity provider left groups out because there are too many. Rules on app roles avoid that.";
 
 /** Claims that may name a person. One that is not verified gives nobody access, and may take it away. */
 const NAMING = ["email", "preferred_username", "upn", "unique_name", "sub", "oid", "uid"];

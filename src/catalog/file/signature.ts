@@ -4,10 +4,10 @@ import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 
 import type { CatalogueFile, Signature } from "./file.ts";
 
 /**
- * Public keys of the maintainers, who hold the private ones. The catalogue in this package needs no signature: it is
- * part of the program, like this line.
+ * Public keys of the maintainers. None exists until a maintainer makes one by hand, as docs/reference/catalogue.md says.
+ * The catalogue in this package needs no signature: it is part of the program, like this line.
  */
-export const MAINTAINERS_KEYS: readonly string[] = ["H5A4qiVb10tC6NpFzpl7LguuBcKn076GOqF19jlncuY="];
+export const MAINTAINERS_KEYS: readonly string[] = [];
 
 /** Thrown for a key that cannot sign; the message says why. */
 export class NoSigningKey extends Error {}

@@ -20,6 +20,7 @@ const SWITCHES: ReadonlySet<string> = new Set([
   "yes",
   "test",
   "demo",
+  "public",
   "force",
   "apply",
   "add",

@@ -340,7 +340,8 @@ export const secretQuestion =
 export const secretReplaced =
   "Replaced. Start every gateway with this secret, and enter the provider keys again that were set at run time.\n";
 
-// serve-demo.ts
+// demo/store.ts
+export const publicNeedsDemo = "--public goes with --demo only.";
 export const generatingDemo = "Generating demo traffic. This takes a few seconds.\n";
 
 // serve.ts

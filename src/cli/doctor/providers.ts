@@ -4,7 +4,7 @@
 import type { Catalog } from "../../catalog/catalog.ts";
 import type { Check } from "../../config/doctor.ts";
 import { command } from "../../config/package.ts";
-import type { Provider } from "../../core/model.ts";
+import type { Provider, SignInState } from "../../core/model.ts";
 import { type Listing, listModels } from "../../gateway/operate/list-models.ts";
 import { compareFound, nameFound } from "../../gateway/operate/local-servers.ts";
 import { probe } from "../../gateway/operate/probe.ts";
@@ -15,10 +15,15 @@ import * as TEXT from "../command/text.ts";
 /** The list of each provider except the sandbox, all asked at once. */
 export function listProviders({ providers }: Catalog, timeoutMs?: number): Promise<readonly Listing[]> {
   const timeout = timeoutMs === undefined ? {} : { patienceMs: timeoutMs };
-  return withProviders(providers, (provider, registry) =>
-    listModels(provider, { registry, now: Date.now, ...timeout }),
-  );
+  return withProviders(providers, async (provider, registry) => {
+    const listing = await listModels(provider, { registry, now: Date.now, ...timeout });
+    const signIn = await registry.connection(provider.id).identify(AbortSignal.timeout(IDENTIFY_MS));
+    return { ...listing, signIn };
+  });
 }
+
+/** Asking a cloud whom it sees is worth no longer wait. */
+const IDENTIFY_MS = 5_000;
 
 /** With --test: one tiny answer of each provider, which it charges for. */
 export function askProviders(catalog: Catalog): Promise<readonly Check[]> {
@@ -62,7 +67,20 @@ async function withProviders<T>(
 }
 
 /** Some vendors list their models to anybody, so a list alone proves no key. */
-export function listingCheck({ provider, models, durationMs, problem, fix }: Listing): Check {
+export function listingCheck(listing: Listing): Check {
+  const check = reachedCheck(listing);
+  const { signIn = null } = listing;
+  if (check.state !== "ok" || signIn === null) return check;
+  return { ...check, what: `${check.what}; ${signedIn(signIn)}` };
+}
+
+function signedIn({ identity, expiresAtMs }: SignInState): string {
+  const end =
+    expiresAtMs === null ? "" : ` until ${new Date(expiresAtMs).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+  return `signed in${identity === null ? "" : ` as ${identity}`}${end}`;
+}
+
+function reachedCheck({ provider, models, durationMs, problem, fix }: Listing): Check {
   if (problem !== null) return { state: "fail", what: named(provider, problem), fix };
   const { host } = new URL(provider.baseUrl);
   if (provider.hasDeployments === true) {

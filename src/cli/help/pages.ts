@@ -20,7 +20,7 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
       "switchyard serve --port 9000 --host 0.0.0.0",
       "switchyard serve --config staging.yaml",
       "switchyard serve --demo",
-      "switchyard serve --demo --read-only --host 0.0.0.0",
+      "switchyard serve --demo --public --host 0.0.0.0",
     ],
     tables: [
       [
@@ -30,7 +30,8 @@ export const PAGES: Readonly<Record<string, HelpPage>> = {
             "--demo",
             "On a temporary store with generated traffic of two months, signed in at once; --database keeps it",
           ],
-          ["--read-only", "The dashboard shows everything and changes nothing, such as for a public demo"],
+          ["--public", "With --demo: a site for strangers, with a store of its own for each one who changes something"],
+          ["--read-only", "The dashboard shows everything and changes nothing"],
         ],
       ],
     ],

@@ -51,7 +51,7 @@ export const SERVER_OPTIONS = {
     default: null,
     shownDefault: "auto; 1 on PostgreSQL, where several gateways may share a machine",
     read: workerCount,
-    help: "How many processes serve requests on the port; 2-8 starts two, and up to eight under load. With 4 cores or more, auto starts one per core, as far as half of the memory allows.",
+    help: "How many processes serve requests on the port; 2-8 starts two, and up to eight under load. With 4 cores or more, auto starts one, and up to one per core under load, as far as half of the memory allows.",
   }),
   isReadOnly: option<boolean>({
     path: "server.readOnly",
@@ -59,7 +59,7 @@ export const SERVER_OPTIONS = {
     flag: "read-only",
     default: false,
     read: truth,
-    help: "Whether the dashboard and /api refuse every change. For a demo that is open to the public.",
+    help: "Whether the dashboard and /api refuse every change.",
   }),
   publicUrl: option<string | null>({
     path: "server.publicUrl",

@@ -15,7 +15,7 @@ import { RESPONSES_OPTIONS } from "./responses.ts";
 import { CATALOG_OPTIONS, HEALTH_OPTIONS, ROUTING_OPTIONS } from "./routing.ts";
 import { SEARCH_OPTIONS } from "./search.ts";
 import { SERVER_OPTIONS } from "./server.ts";
-import { TRACE_OPTIONS } from "./traces.ts";
+import { TELEMETRY_OPTIONS } from "./telemetry.ts";
 
 const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
 
@@ -140,7 +140,7 @@ export const OPTIONS = {
   cascade: CASCADE_OPTIONS,
   search: SEARCH_OPTIONS,
   alerts: ALERT_OPTIONS,
-  tracing: TRACE_OPTIONS,
+  telemetry: TELEMETRY_OPTIONS,
 };
 
 /** The checked value of every option, by section and name. */

@@ -102,6 +102,14 @@ export const ALERT_KINDS = {
     sentence: "Provider {provider} refuses its key {key}: {error}",
     endsAfterMs: PROVIDER_MS,
   },
+  "provider.sign_in": {
+    title: "Sign-in failing",
+    severity: "critical",
+    scope: "installation",
+    when: "Credentials of a cloud cannot be had or renewed. Requests go on until the old ones end.",
+    sentence: "Provider {provider} cannot sign in: {error}. {standing}",
+    endsAfterMs: PROVIDER_MS,
+  },
   "prices.waiting": {
     title: "Price change waiting",
     severity: "info",

@@ -50,11 +50,21 @@ export interface BudgetStore {
   list(accountId: string, page: Page): Promise<readonly Budget[]>;
   /** By the id of the counter, for those that ever counted anything. */
   counters(ids: readonly string[]): Promise<ReadonlyMap<string, BudgetCounter>>;
-  /** Counters with at least this share of their budget, from 0 to 100, spent in total: not only in the present period. */
-  countersFrom(percent: number): Promise<readonly (BudgetCounter & Pick<Budget, "accountId">)[]>;
-  /** Counters of one budget that count each value for itself: those with the highest total first. */
-  countersOf(budgetId: string, limit: number): Promise<readonly BudgetCounter[]>;
+  /** Counters that may have spent at least this share of their budget, from 0 to 100: what they had spent at their last change. */
+  countersFrom(percent: number, nowMs: number): Promise<readonly (BudgetCounter & Pick<Budget, "accountId">)[]>;
+  /** Counters of one budget that count each value for itself, in use since `fromMs`: those that had spent most first. */
+  countersOf(budgetId: string, page: CounterPage): Promise<readonly BudgetCounter[]>;
 }
+
+interface CounterPage {
+  readonly fromMs: number;
+  readonly limit: number;
+  /** The last counter of the page before. */
+  readonly after: BudgetCounter | null;
+}
+
+/** Longer than the longest period. A counter whose newest part began before is over, whatever its budget. */
+export const PERIOD_MAX_MS = 32 * 86_400_000;
 
 /** True where each team, member, key, tag value, end user, model or tier has the amount for itself. */
 export function isForEach({ scope, value }: Pick<Budget, "scope" | "value">): boolean {

@@ -12,14 +12,17 @@ interface SpentPart {
 export interface BudgetCounter {
   /** See `counterId`. */
   readonly id: string;
-  /** In total, whenever. */
+  /** In total, since the counter was made. */
   readonly spent: NanoUsd;
   readonly held: NanoUsd;
   /** Set aside for processes, as with wallets. */
   readonly leased: NanoUsd;
   /** Parts of the period, oldest first. Older ones are dropped. */
   readonly parts: readonly SpentPart[];
-  /** Grows by one with every write. */
+  /**
+   * Grows by one with every write. The first is the start of a period, so that a counter that was deleted and is made again
+   * never has the version that somebody remembers.
+   */
   readonly version: number;
 }
 
@@ -70,7 +73,7 @@ export interface BudgetChanges {
 }
 
 /** A budget whose lease is to be filled, unless the share is less than `atLeast`. */
-export interface WantedLease extends Pick<BudgetTerm, "counter" | "limit" | "fromMs"> {
+export interface WantedLease extends Pick<BudgetTerm, "counter" | "limit" | "fromMs" | "isHard"> {
   readonly atLeast: NanoUsd;
 }
 
@@ -99,8 +102,8 @@ export function counterOf(id: string): { readonly budgetId: string; readonly val
   return { budgetId: id.slice(0, at), value: id.slice(at + 1) };
 }
 
-export function newCounter(id: string): BudgetCounter {
-  return { id, spent: 0n, held: 0n, leased: 0n, parts: [], version: 0 };
+export function newCounter(id: string, fromMs = 0): BudgetCounter {
+  return { id, spent: 0n, held: 0n, leased: 0n, parts: [], version: fromMs };
 }
 
 /** Sums up what counts from this time on. */

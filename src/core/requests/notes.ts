@@ -18,6 +18,8 @@ export const NOTE_CODES = {
     "The provider answered at another service tier than it was asked for, and that tier is charged.",
   service_tier_untold:
     "A service tier was asked for, and the provider did not say which one it was. The dearer of that and the usual one is charged.",
+  models_ignored: "The list `models` counts only where `model` does: with `direct`, or if the key honours names.",
+  model_left_out: "A model of the list `models` was not tried. The message says why.",
   model_retires: "The model that was asked for by name retires soon or has retired.",
   price_provisional: "The price of the model that answered is provisional and may still change.",
   model_provisional:

@@ -8,6 +8,9 @@ import { normalFinish } from "../openai-chat/read-response.ts";
 /** The name in the registry; `bridge.ts` and native events compare it. */
 export const ANTHROPIC = "anthropic";
 
+/** Fields that only the hosts of clouds have: the version of the format, and the betas of the header. */
+export const CLOUD_FIELDS: readonly string[] = ["anthropic_version", "anthropic_beta"];
+
 /** One piece of a turn: text, an image, a tool call, a result, a thought. */
 export interface Block extends JsonObject {
   readonly type: string;

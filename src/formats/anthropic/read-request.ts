@@ -34,11 +34,11 @@ const ROLES: ReadonlySet<unknown> = new Set(MESSAGE_ROLES);
 export function readAnthropicRequest(
   source: JsonSource,
   body: JsonObject,
-  { headers }: RequestHead = {},
+  { headers, target }: RequestHead = {},
 ): ClientRequest {
   checkSampling(body);
   const { messages, tools, refusals, wishes } = readPrompt(body);
-  const isStream = readBoolean(body, "stream");
+  const isStream = target?.isStream ?? readBoolean(body, "stream");
   const chat: ChatRequest = {
     messages,
     tools,
@@ -58,9 +58,10 @@ export function readAnthropicRequest(
     format: ANTHROPIC,
     source,
     body,
-    controls: readControls(body),
+    controls: readControls(target === undefined ? body : { ...body, model: target.model }),
     chat,
     ...(headers === undefined ? {} : { headers }),
+    ...(target === undefined ? {} : { target }),
     nativeNeeds: [...refusals, ...readServerNeeds(body)],
     nativeWishes: [...readServerWishes(body), ...wishes],
     ...(searchAsk === undefined ? {} : { searchAsk }),

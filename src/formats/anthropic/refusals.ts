@@ -55,7 +55,9 @@ export function betasFor({ request, refusedFields, model }: Outgoing, conversion
 /** From the header, and from the body, where some clients put them. */
 function readBetas({ headers, body }: Pick<RequestBody, "headers" | "body">): readonly string[] {
   const named = (headers?.[BETA_HEADER] ?? "").split(",").map((beta) => beta.trim());
-  const listed: readonly unknown[] = Array.isArray(body.betas) ? body.betas : [];
+  const listed: readonly unknown[] = [body.betas, body.anthropic_beta].flatMap((list) =>
+    Array.isArray(list) ? (list as unknown[]) : [],
+  );
   const betas = [...named, ...listed.filter((beta) => typeof beta === "string")];
   return [...new Set(betas)].filter((beta) => BETA.test(beta) && !SIGN_IN_BETA.test(beta));
 }

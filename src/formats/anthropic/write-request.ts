@@ -10,7 +10,7 @@ import { spliceBody, writeJson } from "../json/splice.ts";
 import type { ListRequest } from "../listing.ts";
 import { SERVICE_TIER } from "../provider/service-tier.ts";
 import { isControlField } from "../service/controls.ts";
-import type { Turn } from "./blocks.ts";
+import { CLOUD_FIELDS, type Turn } from "./blocks.ts";
 import { CACHE_CONTROL, spliceCacheMarks, withCacheMarks } from "./cache-marks.ts";
 import { PREFILL, THINKING_HISTORY } from "./errors.ts";
 import { outputCap, unforced, writeFields } from "./from-chat/fields.ts";
@@ -73,7 +73,12 @@ function writeNative(outgoing: Outgoing, conversion: Conversion): Written {
     changes.set(name, value === null ? null : JSON.stringify(value));
   const refused = [...model.dialect.refuses, ...outgoing.refusedFields].filter((name) => body[name] !== undefined);
   for (const [name, value] of Object.entries(outgoing.added ?? {})) changes.set(name, JSON.stringify(value));
-  for (const name of Object.keys(body)) if (isControlField(name) || name === "betas") changes.set(name, null);
+  for (const name of Object.keys(body)) {
+    const isCloudField = name === "betas" || (CLOUD_FIELDS.includes(name) && !changes.has(name));
+    if (isControlField(name, body[name]) || isCloudField) changes.set(name, null);
+  }
+  // Some clients name it in the path alone.
+  if ((body.stream === true) !== request.chat.isStream) changes.set("stream", String(request.chat.isStream));
   for (const [name, value] of Object.entries(outgoing.tierFields ?? {})) changes.set(name, JSON.stringify(value));
   for (const name of refused) changes.set(name, null);
   conversion.leaveOut(refused);

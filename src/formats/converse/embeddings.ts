@@ -88,7 +88,8 @@ export const embeddings: OwnEndpoint<ClientRequest, ProviderRequest> = {
     }
     const refused = dialect.refuses.filter((name) => (body[name] ?? null) !== null);
     const unknown = Object.keys(body).filter(
-      (name) => !CONVERTED.has(name) && name !== family.field && !isControlField(name) && !refused.includes(name),
+      (name) =>
+        !CONVERTED.has(name) && name !== family.field && !isControlField(name, body[name]) && !refused.includes(name),
     );
     const conversion = new Conversion();
     conversion.leaveOut([...refused, ...unknown]);

@@ -168,7 +168,7 @@ function writeFormat(
 
 function noteDropped(body: JsonObject, conversion: Conversion): readonly string[] {
   const names = Object.keys(body).filter(
-    (name) => !CONVERTED.has(name) && !isControlField(name) && body[name] !== null,
+    (name) => !CONVERTED.has(name) && !isControlField(name, body[name]) && body[name] !== null,
   );
   for (const name of names)
     conversion.note("option_dropped", `dropped '${name}': the Converse format has no counterpart`);
@@ -215,11 +215,13 @@ function writeTool(tool: JsonObject, conversion: Conversion): ToolSpec | null {
     conversion.refuse("it knows no custom tools with free text or a grammar");
     return null;
   }
-  const { name, description, parameters } = isObject(tool.function) ? tool.function : tool;
+  const { name, description, parameters, strict } = isObject(tool.function) ? tool.function : tool;
   if (typeof name !== "string") {
     conversion.note("tool_dropped", `dropped a tool '${toText(tool.type)}': only its own provider runs it`);
     return null;
   }
+  if (strict === true)
+    conversion.note("option_dropped", "dropped 'strict' of tools: the Converse format has no counterpart");
   const json = isObject(parameters) ? { type: "object", ...parameters } : NO_PARAMETERS;
   const said = typeof description === "string" && description !== "" ? { description } : {};
   return { toolSpec: { name, ...said, inputSchema: { json } } };

@@ -45,7 +45,7 @@ export function writePart(part: ContentPart, conversion: Conversion, documents: 
     case "file":
       return writeFile(isObject(part.file) ? part.file : {}, conversion, documents);
     case "input_audio":
-      conversion.refuse("it cannot hear");
+      conversion.refuse("it takes no sound");
       return [];
     default:
       conversion.refuse(`it takes no content of the type '${part.type}'`);

@@ -4,6 +4,8 @@ import type { Dialect, HostedModel } from "../../core/model.ts";
 import { EFFORTS, type Effort, USUAL_EFFORTS } from "../../core/requests/effort.ts";
 import type { Conversion } from "./conversion.ts";
 
+export const NO_REASONING = "dropped thinking and effort: the model does not reason";
+
 /** Thresholds in tokens between the three usual efforts. */
 const LOW_BUDGET_MAX = 4_000;
 const MEDIUM_BUDGET_MAX = 16_000;
@@ -37,7 +39,7 @@ export function nearestEffort(wanted: Effort, { efforts = USUAL_EFFORTS }: Diale
 /** Picks the effort to ask the model for, with a note where it is another than was wanted; null for none. */
 export function convertEffort(wanted: Effort, model: HostedModel, conversion: Conversion): Effort | null {
   if (!model.capabilities.has("reasoning")) {
-    if (wanted !== "none") conversion.note("option_dropped", "dropped thinking and effort: the model does not reason");
+    if (wanted !== "none") conversion.note("option_dropped", NO_REASONING);
     return null;
   }
   const effort = nearestEffort(wanted, model.dialect);

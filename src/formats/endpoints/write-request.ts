@@ -27,7 +27,8 @@ export function writeEndpointRequest(
   for (const [name, value] of Object.entries(added?.(request, model) ?? {})) {
     if (!isRefused(name)) values.set(name, value);
   }
-  for (const name of [...droppedFields, ...given.filter(isControlField)]) values.set(name, null);
+  for (const name of [...droppedFields, ...given.filter((name) => isControlField(name, request.body[name]))])
+    values.set(name, null);
   if (request.upload !== undefined) {
     const body = new FormBody(changedForm(request.upload, values));
     return { path, body, droppedFields, headers: { ...headers, "content-type": body.contentType } };

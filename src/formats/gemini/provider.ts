@@ -34,8 +34,14 @@ export const geminiProvider: ProviderFormat = {
     }),
     read: readListedModels,
     nextPage: readPageToken,
+    enabling: {
+      form: "each",
+      request: (upstream) => ({ path: `/models/${encodeURIComponent(upstream)}:countTokens`, body: COUNTED }),
+    },
   },
 };
+
+const COUNTED = Buffer.from(JSON.stringify({ contents: [{ role: "user", parts: [{ text: "a" }] }] }));
 
 function readPageToken(bytes: Buffer): string | null {
   const token = parseObject(bytes)?.nextPageToken;

@@ -29,7 +29,7 @@ export function passGeminiRequest(outgoing: Outgoing): ProviderRequest {
   const refused = names.filter((name) => refusedSet.has(camelName(name)));
   for (const name of names) {
     const isTwin = camelName(name) !== name && body[camelName(name)] !== undefined;
-    const isOurs = isControlField(name) || camelName(name) === "serviceTier";
+    const isOurs = isControlField(name, body[name]) || camelName(name) === "serviceTier";
     if (isOurs || name === "model" || isTwin) changes.set(name, null);
   }
   for (const [name, value] of Object.entries(outgoing.tierFields ?? {})) changes.set(name, JSON.stringify(value));

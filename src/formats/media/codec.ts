@@ -22,6 +22,8 @@ import { readMediaUsage } from "./usage.ts";
 
 const { habits, models, writeError } = openaiChat;
 const mayCacheLong = (): boolean => false;
+/** Types of an error or a page with a status of success, which a host or a proxy before it sends in place of sound. */
+const NO_SOUND = /^(?:text\/|application\/(?:[\w.+-]+[+])?(?:json|xml)\b)/i;
 
 export const images: PassThrough = {
   name: "images",
@@ -71,7 +73,7 @@ export const speech: PassThrough = {
   passResponse: ({ native }) => native.source.bytes,
   streaming: {
     reader(answer, request) {
-      if (/^application\/json\b/i.test(answer.contentType)) return null;
+      if (!isEventStream(answer) && NO_SOUND.test(answer.contentType)) return null;
       const tokensOf = (sound: SoundSent): number => speechTokens(request, sound);
       if (!isEventStream(answer)) return readBytes(answer, { request, tokensOf });
       const type = wantsEvents(request) ? undefined : soundType(request);

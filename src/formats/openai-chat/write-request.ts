@@ -74,7 +74,7 @@ function addFields(fields: JsonObject | null | undefined, changes: Changes): voi
 }
 
 function dropControls(body: JsonObject, changes: Changes): void {
-  for (const name in body) if (isControlField(name)) changes.set(name, null);
+  for (const name in body) if (isControlField(name, body[name])) changes.set(name, null);
 }
 
 function dropRefused({ request, model, refusedFields }: Outgoing, changes: Changes): readonly string[] {

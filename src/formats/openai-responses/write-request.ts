@@ -32,7 +32,7 @@ export function passResponsesRequest(outgoing: Outgoing): ProviderRequest {
   const conversion = new Conversion();
   const changes: Splices = new Map([["model", JSON.stringify(model.upstream)]]);
   for (const [name, value] of Object.entries(outgoing.added ?? {})) change(name, value, changes);
-  for (const name of Object.keys(body)) if (isControlField(name)) changes.set(name, null);
+  for (const name of Object.keys(body)) if (isControlField(name, body[name])) changes.set(name, null);
   for (const [name, value] of Object.entries(outgoing.tierFields ?? {})) changes.set(name, JSON.stringify(value));
   for (const name of OWN_FIELDS) if (body[name] !== undefined) changes.set(name, null);
   if (body.store !== false) changes.set("store", "false");

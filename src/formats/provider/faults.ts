@@ -12,7 +12,7 @@ export function faultOf(message: string, code: string, param = ""): ProviderFaul
     code: isTooLong ? TOO_LONG : code,
     param,
     isTooLong,
-    isUnpaid: code === "insufficient_quota" || UNPAID.test(message),
+    isUnpaid: UNPAID_CODE.test(code) || UNPAID.test(message),
     isFieldRefused: FIELD_REFUSED.test(code),
     mentionsBilling: BILLING.test(code),
   };
@@ -21,7 +21,9 @@ export function faultOf(message: string, code: string, param = ""): ProviderFaul
 const SAYS_TOO_LONG =
   /(?:prompt|input) is too long|context (?:window|limit|length|size)|too many tokens|maximum number of tokens|maximum prompt length|model token limit|reduce the length of the messages/i;
 // Anthropic says with a 400 that the operator has not paid, OpenAI with a 429, and others may do either.
-const UNPAID = /credit balance is too low|billing hard limit|exceeded your current quota/i;
+const UNPAID_CODE = /^(?:insufficient_(?:quota|balance|funds|credits?)|billing_\w+|payment_required)$/;
+const UNPAID =
+  /(?:credit )?balance is too low|insufficient (?:account )?(?:balance|funds|credits?)\b|billing (?:hard )?limit|check your (?:plan and )?billing|exceeded your current quota/i;
 const FIELD_REFUSED = /unsupported_(parameter|value)|unknown_parameter|extra_forbidden/;
 const BILLING = /insufficient_quota|billing/i;
 

@@ -22,7 +22,7 @@ import {
 } from "../json/fields.ts";
 import { isVendorTier } from "../provider/service-tier.ts";
 import { readCascade } from "./cascade.ts";
-import { readProviderRules } from "./openrouter.ts";
+import { isRoutingRule, readModels, readProviderRules } from "./openrouter.ts";
 
 const CONTROL_PREFIX = "service_";
 const KNOWN_FIELDS: ReadonlySet<string> = new Set(REQUEST_CONTROLS.map(({ field }) => field));
@@ -37,19 +37,27 @@ export function isAutoAlias(model: string): boolean {
   return model === AUTO_ALIAS;
 }
 
+/** The first of a list of models stands for one that is not named. */
 function readModel(body: JsonObject): string | null {
-  const model = readString(body, "model");
+  const named = readString(body, "model");
+  const model = named === null || named === "" ? (readModels(body)[0] ?? named) : named;
   return model === AUTO_ALIAS ? "auto" : model;
 }
 
 /** Such fields are for the gateway and never leave it. */
-export function isControlField(name: string): boolean {
+export function isControlField(name: string, value?: unknown): boolean {
+  return hasPrefix(name) || isRoutingRule(name, value);
+}
+
+function hasPrefix(name: string): boolean {
   return name.startsWith(CONTROL_PREFIX);
 }
 
 /** Throws what is wrong, by field. */
 export function readControls(body: JsonObject): Controls {
-  const controls = readOwnControls(body);
+  const own = readOwnControls(body);
+  const fallbacks = readModels(body).filter((name) => name !== own.model);
+  const controls = fallbacks.length === 0 ? own : { ...own, fallbacks };
   const rules = readProviderRules(body);
   if (rules === null) return controls;
   const unknown = [...(controls.unknown ?? []), ...(rules.unknown ?? [])];
@@ -61,7 +69,7 @@ function readOwnControls(body: JsonObject): Controls {
   let isAsking = false;
   let hasUnknown = false;
   for (const name in body) {
-    if (!isControlField(name)) continue;
+    if (!hasPrefix(name)) continue;
     isAsking = true;
     hasUnknown ||= !KNOWN_FIELDS.has(name);
   }
@@ -74,7 +82,7 @@ function readOwnControls(body: JsonObject): Controls {
 function readAsked(body: JsonObject): Controls {
   const profile = readChoice(body, "service_profile", ROUTING_PROFILES) ?? NO_CONTROLS.profile;
   const model = readModel(body);
-  if (profile === "direct" && (model === null || model === "" || model === "auto")) {
+  if (profile === "direct" && ["", "auto", AUTO_ALIAS].includes(readString(body, "model") ?? "")) {
     throw invalid("model", "The profile 'direct' needs a model id in 'model'; GET /v1/models lists them.");
   }
   const asked: Record<string, unknown> = { ...NO_CONTROLS, model };
@@ -93,8 +101,8 @@ function readAsked(body: JsonObject): Controls {
 /** The controls that hold at every endpoint: where a request may go. */
 export function readRequirements(body: JsonObject): Partial<Controls> {
   const read = REQUIREMENTS.map((row) => [row.name, readValue(body, row)] as const);
-  const { required } = readProviderRules(body) ?? {};
-  return { ...Object.fromEntries(read.filter(([, value]) => value !== null)), ...(required && { required }) };
+  const { unknown: _, ...rules } = readProviderRules(body) ?? {};
+  return { ...Object.fromEntries(read.filter(([, value]) => value !== null)), ...rules };
 }
 
 const REQUIREMENTS = REQUEST_CONTROLS.filter(({ isRequirement }) => isRequirement);
@@ -165,7 +173,7 @@ const UNNAMED: Note = {
 };
 
 function unknownIn(body: JsonObject): readonly string[] {
-  const isUnknown = (name: string): boolean => isControlField(name) && !KNOWN_FIELDS.has(name);
+  const isUnknown = (name: string): boolean => hasPrefix(name) && !KNOWN_FIELDS.has(name);
   return Object.keys(body)
     .filter((name) => isUnknown(name) && PLAIN_NAME.test(name))
     .slice(0, UNKNOWN_MAX);

@@ -1,11 +1,29 @@
-// Routing rules in OpenRouter's words: the object `provider` of a request. They become the rules that `service_*` fields
-// set, and hold beside those.
+// Routing rules in OpenRouter's words: the object `provider` and the list `models` of a request. They become the rules that
+// `service_*` fields set, and hold beside those. Like those, they are for the gateway alone.
 
 import type { Controls } from "../../core/decision.ts";
 import { type HostOrder, LISTED_NAME, LISTED_NAMES_MAX, type Residency } from "../../core/requests/controls.ts";
 import { invalid, isObject, type JsonObject } from "../json/fields.ts";
 
-type ProviderRules = Pick<Controls, "required" | "unknown"> & { readonly hostOrder?: HostOrder };
+type ProviderRules = Pick<Controls, "required" | "unknown" | "providersFirst" | "isOneHost"> & {
+  readonly hostOrder?: HostOrder;
+};
+
+/** Tells whether a field of a request is one of these. Other values of such a name are left alone. */
+export function isRoutingRule(name: string, value: unknown): boolean {
+  return (name === "provider" && isObject(value)) || (name === "models" && Array.isArray(value));
+}
+
+/** The models in the order in which they are to be tried; empty where the request has no such list. */
+export function readModels({ models: given }: JsonObject): readonly string[] {
+  if (!Array.isArray(given)) return [];
+  const isName = (name: unknown): name is string =>
+    typeof name === "string" && name !== "" && name.length <= NAME_CHARS_MAX;
+  if (given.length <= LISTED_NAMES_MAX && given.every(isName)) return [...new Set(given)];
+  throw invalid("models", `'models' must be a list of up to ${LISTED_NAMES_MAX} names of models.`);
+}
+
+const NAME_CHARS_MAX = 200;
 
 /** Returns null where the request has no such object. */
 export function readProviderRules({ provider: given }: JsonObject): ProviderRules | null {
@@ -21,10 +39,11 @@ export function readProviderRules({ provider: given }: JsonObject): ProviderRule
   if (isClosed) required.push({ providers: ordered });
   const hostOrder = orderOf(given.sort);
   const unknown = Object.keys(given).filter((name) => !READ.has(name) && NAME.test(name));
-  if (ordered && !isClosed) unknown.push("order");
   return {
     ...(required.length === 0 ? {} : { required }),
     ...(hostOrder === undefined ? {} : { hostOrder }),
+    ...(ordered === undefined ? {} : { providersFirst: ordered }),
+    ...(given.allow_fallbacks === false && ordered === undefined ? { isOneHost: true as const } : {}),
     ...(unknown.length === 0 ? {} : { unknown: unknown.slice(0, UNKNOWN_MAX).map((name) => `provider.${name}`) }),
   };
 }

@@ -1,7 +1,7 @@
 // Asks a provider for its own list of models. The call is free, and shows whether the provider can be reached, accepts
 // the key and agrees with our clock.
 
-import type { Provider } from "../../core/model.ts";
+import type { Provider, SignInState } from "../../core/model.ts";
 import type { ListedModel } from "../../formats/listing.ts";
 import type { Registry } from "../../providers/registry.ts";
 import type { Reply, ReplyHeaders } from "../../providers/transport.ts";
@@ -18,6 +18,8 @@ export interface Listing {
   /** A problem with its remedy; null when nothing is wrong. */
   readonly problem: string | null;
   readonly fix: string | null;
+  /** The credentials of a cloud, and whom it sees; absent where none end. */
+  readonly signIn?: SignInState | null;
   /** By how much our clock is ahead of the provider's, and how far off that may be; null when it told no time. */
   readonly clock: { readonly aheadMs: number; readonly uncertaintyMs: number } | null;
 }

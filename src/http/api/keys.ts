@@ -2,6 +2,7 @@
 
 import type { FastifyRequest } from "fastify";
 import { type Static, Type } from "typebox";
+import { isDerived } from "../../accounts/key.ts";
 import { GatewayError } from "../../core/errors.ts";
 import {
   KEY_SORTS,
@@ -178,7 +179,7 @@ export const KEY_ROUTES: readonly ApiRoute[] = [
     access: "changeKeys",
     async handle({ request }, edge) {
       const id = idOf(request, "key");
-      await requireReached(request, [id], edge);
+      await requireRevocable(request, [id], edge);
       const revoked = await edge.keys.revoke(await accountOf(request, edge), [id]);
       if (revoked.length === 0) throw missing("key", id);
     },
@@ -192,7 +193,7 @@ export const KEY_ROUTES: readonly ApiRoute[] = [
     async handle({ request, body }, edge) {
       const ids = [...new Set(body().ids)];
       const known = ids.filter((id) => PLAIN_ID.test(id));
-      await requireReached(request, known, edge);
+      await requireRevocable(request, known, edge);
       const revoked = new Set(await edge.keys.revoke(await accountOf(request, edge), known));
       edge.log.info({ event: "keys.revoked", keys: revoked.size, actor: actorOf(request) }, "keys revoked");
       return { data: ids.map((id) => ({ id, result: revoked.has(id) ? "revoked" : "not_found" })) };
@@ -244,10 +245,26 @@ function reached(request: FastifyRequest, key: KeyRecord | null): KeyRecord | nu
   return own === null || key?.memberId === own.id ? key : null;
 }
 
-async function requireReached(request: FastifyRequest, ids: readonly string[], edge: OperatorContext): Promise<void> {
-  if (ownMemberOf(request) === null) return;
+async function requireReached(
+  request: FastifyRequest,
+  ids: readonly string[],
+  edge: OperatorContext,
+): Promise<readonly KeyRecord[]> {
+  if (ownMemberOf(request) === null) return [];
   const accountId = await accountOf(request, edge);
-  for (const id of ids) if (reached(request, await edge.keys.get(accountId, id)) === null) throw missing("key", id);
+  const keys: KeyRecord[] = [];
+  for (const id of ids) {
+    const key = reached(request, await edge.keys.get(accountId, id));
+    if (key === null) throw missing("key", id);
+    keys.push(key);
+  }
+  return keys;
+}
+
+/** A revoked key of an identity provider's tokens keeps its holder out for good, which admins decide. */
+async function requireRevocable(request: FastifyRequest, ids: readonly string[], edge: OperatorContext): Promise<void> {
+  const keys = await requireReached(request, ids, edge);
+  if (keys.some(isDerived)) throw new GatewayError("forbidden", TEXT.keyOfToken, { code: "not_permitted" });
 }
 
 /** A member's key belongs to the member, and to one of their teams, if they have any: its bounds are theirs. */

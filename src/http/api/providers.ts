@@ -4,6 +4,7 @@ import type { FastifyRequest } from "fastify";
 import { Type } from "typebox";
 import { type Catalog, isRoutable, unreachableBecause } from "../../catalog/catalog.ts";
 import { GatewayError } from "../../core/errors.ts";
+import type { SignInState } from "../../core/model.ts";
 import {
   CAPABILITIES,
   ENDPOINTS,
@@ -14,7 +15,8 @@ import {
   type Timeouts,
 } from "../../core/model.ts";
 import { isJsonMap, type JsonMap, type Overlay } from "../../core/overlay.ts";
-import { draftCatalog, probe } from "../../gateway/operate/probe.ts";
+import { enabledModels } from "../../gateway/operate/enabled-models.ts";
+import { draftCatalog, type Probe, type ProbeServices, probe } from "../../gateway/operate/probe.ts";
 import type { Services } from "../../gateway/services.ts";
 import type { HealthState, ModelHealth } from "../../providers/breaker.ts";
 import type { FoundModel } from "../../providers/local/servers.ts";
@@ -58,6 +60,13 @@ const modelHealthFields = {
 };
 export const ModelHealthSchema = Type.Object(modelHealthFields);
 
+/** The sign-in to a cloud, as the process knows it that answers. */
+const SignInSchema = Type.Object({
+  identity: nullable(AnyText),
+  expiresAt: nullable(Time),
+  problem: nullable(AnyText),
+});
+
 /** A provider with its breaker, that of its key, and those of its models. */
 export const ProviderSchema = named("Provider", {
   id: AnyText,
@@ -69,6 +78,8 @@ export const ProviderSchema = named("Provider", {
   dataPolicy: nullable(AnyText),
   // The reason why no request can reach the provider, and what to do.
   problem: nullable(AnyText),
+  // Null where no credentials end, or none were needed yet.
+  signIn: nullable(SignInSchema),
   hasKey: Type.Boolean({ description: "False where calls carry neither a key nor a header of the configuration." }),
   health: nullable(HealthSchema),
   // A rejected key stops all calls; a failing host does not say that the key is wrong.
@@ -107,6 +118,13 @@ export const ProviderTestedSchema = named("ProviderTested", {
   // The problem, and what to do about it.
   problem: nullable(AnyText),
   fix: nullable(AnyText),
+  // The credentials that a cloud was called with, and whom it sees.
+  signIn: nullable(SignInSchema),
+  region: nullable(AnyText),
+  // Models of the catalogue there, and whether the account may use them, in the cloud's own words. Null where it does not tell.
+  enabled: nullable(
+    Type.Array(Type.Object({ model: AnyText, upstream: AnyText, isEnabled: Flag, problem: nullable(AnyText) })),
+  ),
   // The models that the provider lists, where a draft has no model that could be asked.
   models: nullable(
     Type.Array(
@@ -160,7 +178,7 @@ export const PROVIDER_ROUTES: readonly ApiRoute[] = [
         draft === undefined
           ? edge.services().registry
           : createRegistry(new Map([[id, provider]]), { loopName: edge.loopName });
-      const { hostKey, ...outcome } = await probe(
+      const { hostKey, found, ...outcome } = await tested(
         { provider, model: wanted, signal },
         { catalog, registry, now },
       ).finally(() => (draft === undefined ? undefined : registry.close()));
@@ -168,10 +186,31 @@ export const PROVIDER_ROUTES: readonly ApiRoute[] = [
       // A draft says nothing about the provider in use. A failed test takes nobody out: the next request will tell.
       if (ok && draft === undefined && hostKey !== null) edge.services().health.passed(hostKey);
       log.info({ event: "provider.tested", provider: id, model: outcome.model, ok, status }, "provider tested");
-      return { provider: id, ...outcome, models: outcome.models?.map(writeListed) ?? null };
+      return { provider: id, ...outcome, ...found, models: outcome.models?.map(writeListed) ?? null };
     },
   }),
 ];
+
+/** A test of a cloud also tells whom it sees, and what that account may use. */
+async function tested(wanted: Probe, services: ProbeServices) {
+  const { provider, model } = wanted;
+  const { catalog, registry } = services;
+  const outcome = await probe(wanted, services);
+  const signIn = await registry.connection(provider.id).identify(AbortSignal.timeout(IDENTIFY_MS));
+  const isAsked = model === null && catalog !== null && signIn?.problem == null;
+  const enabled = isAsked ? await enabledModels(provider, { catalog, registry }) : null;
+  const region = provider.signInFields === undefined ? null : (provider.region ?? null);
+  const listed = enabled === null ? null : enabled.map((each) => ({ ...each }));
+  return { ...outcome, found: { signIn: writeSignIn(signIn), region, enabled: listed } };
+}
+
+const IDENTIFY_MS = 5_000;
+
+function writeSignIn(state: SignInState | null): Shape<typeof SignInSchema> | null {
+  if (state === null) return null;
+  const { identity, expiresAtMs, problem } = state;
+  return { identity, expiresAt: isoTime(expiresAtMs), problem };
+}
 
 function writeListed({ capabilities, untold, ...model }: FoundModel) {
   return { ...model, capabilities: [...capabilities], untold: [...untold] };
@@ -219,7 +258,10 @@ function tooManyTests(id: string, retryAfterSeconds: number): GatewayError {
 }
 
 /** Providers that no model uses have no health. */
-function writeProviders({ catalog, health }: Services, versions: Versions): readonly Shape<typeof ProviderSchema>[] {
+function writeProviders(
+  { catalog, health, registry }: Services,
+  versions: Versions,
+): readonly Shape<typeof ProviderSchema>[] {
   const seen = new Map(health.overview().map((each) => [each.id, each]));
   const document = shownDocument(versions.newest().document);
   return [...catalog.providers.values()].map((provider) => {
@@ -235,6 +277,7 @@ function writeProviders({ catalog, health }: Services, versions: Versions): read
       region: policy?.region ?? null,
       dataPolicy: policy?.dataPolicy ?? null,
       problem: unreachableBecause(catalog.models, provider),
+      signIn: writeSignIn(registry.find(id)?.signIn() ?? null),
       hasKey: hasKey(provider),
       health: host === undefined ? null : writeHealth(host.provider),
       credential: host === undefined ? null : writeHealth(host.credential),

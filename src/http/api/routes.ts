@@ -22,6 +22,7 @@ import { LEDGER_ROUTES } from "./ledger.ts";
 import { MODEL_ROUTES } from "./models.ts";
 import { OUTCOME_ROUTES } from "./outcomes.ts";
 import { LOGIN_ROUTES } from "./people/login.ts";
+import { PASSKEY_ROUTES } from "./people/passkeys.ts";
 import { SCIM_TOKEN_ROUTES } from "./people/scim-tokens.ts";
 import { SIGN_IN_ROUTES } from "./people/sign-in.ts";
 import { TEAM_ROUTES } from "./people/teams.ts";
@@ -69,6 +70,7 @@ export const ROUTES: readonly ApiRoute[] = [
   ...ALERT_TARGET_ROUTES,
   ...LOGIN_ROUTES,
   ...SIGN_IN_ROUTES,
+  ...PASSKEY_ROUTES,
   ...USER_ROUTES,
   ...SCIM_TOKEN_ROUTES,
   ...SETTINGS_ROUTES,

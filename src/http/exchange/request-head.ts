@@ -117,6 +117,12 @@ const VERSION = /^(?:\/+v1(?:alpha|beta1?)?)+\/+/;
 /** Prefixes of a model's name, the first two at Vertex AI. */
 const PREFIXES = [/^projects\/[^/]+\/locations\/[^/]+\//, /^publishers\/[^/]+\//, /^(?:models\/+)+/];
 
+/** Claude at Vertex AI, also where a base URL lacks the version. */
+const CLAUDE =
+  /^(?:\/+v1(?:beta1)?)*\/+(?:projects\/[^/]+\/locations\/[^/]+\/)?publishers\/anthropic\/models\/([^/?]+?)(?::|%3A)(rawPredict|streamRawPredict)\/*$/i;
+/** The model of Vertex AI that counts tokens. */
+const COUNTING = "count-tokens";
+
 /** Changes path and headers in place. Requests of other clients stay as they are. */
 export function normaliseGoogleUrl(request: GoogleRequest): void {
   const { url = "/" } = request;
@@ -128,6 +134,9 @@ export function normaliseGoogleUrl(request: GoogleRequest): void {
 function normalisePath(url: string): string {
   const end = url.indexOf("?");
   const path = end < 0 ? url : url.slice(0, end);
+  const [, claude, call] = CLAUDE.exec(path) ?? [];
+  if (claude === COUNTING) return `/v1/messages/count_tokens${url.slice(path.length)}`;
+  if (claude !== undefined) return `/v1/publishers/anthropic/models/${claude}:${call}${url.slice(path.length)}`;
   const [ending, method] = METHOD.exec(path) ?? [];
   if (ending === undefined || !VERSION.test(path)) return url;
   const named = path.slice(0, -ending.length).replace(VERSION, "");

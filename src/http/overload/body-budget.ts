@@ -49,6 +49,11 @@ export class BodyBudget implements BodyRoom {
     return this.#usedBytes;
   }
 
+  /** From 0 to 1. One large body alone may need more. */
+  get usedPart(): number {
+    return Math.min(1, this.#usedBytes / this.#limitBytes);
+  }
+
   tryTake(owner: string | null, bytes: number): BodyCharge | null {
     const mayStart = (this.#waiting.size === 0 || !isLarge(bytes)) && this.#obstacle(owner, bytes) === null;
     return mayStart ? this.#charge(owner, bytes) : null;

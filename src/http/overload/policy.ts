@@ -53,8 +53,8 @@ export const OVERLOAD_POLICY = {
     holdMs: 4_000,
   },
   concurrency: {
-    /** Requests that start in one turn of the event loop. Short turns leave time to accept and reject connections. */
-    startsPerTurn: 32,
+    /** Requests that start in one turn of the event loop. Between two turns, tokens are forwarded and connections accepted. */
+    startsPerTurn: 8,
     /** Requests that may always work on key, body, decision and hold at once, so that they share commits. */
     workingMinRequests: 64,
     /** More may work at once where the database is slow by itself, up to this many. */

@@ -7,11 +7,13 @@ import type { CallFormat, ClientHeaders, ClientRequest, RequestTarget } from "..
 import type { ParsedBody } from "../../formats/json/parse.ts";
 import { sourceOf } from "../../formats/json/splice.ts";
 import { bodyOfForm, type Upload } from "../../formats/media/upload.ts";
+import type { CallRoute } from "../../formats/paths.ts";
 import type { Answer } from "../../gateway/answer.ts";
 import type { Call, CallState } from "../../gateway/call.ts";
 import { complete as completeCall } from "../../gateway/complete.ts";
 import { completeOnce } from "../../gateway/idempotent.ts";
 import type { CallContext } from "../context.ts";
+import { inAwsEvents } from "../exchange/aws-events.ts";
 import { chargeAdded, parsedBodyOf } from "../exchange/body.ts";
 import { whenOver } from "../exchange/disconnect.ts";
 import { holdNamesOf, nativeOf } from "../exchange/inner-socket.ts";
@@ -32,12 +34,14 @@ export interface HttpExchange {
 interface NewExchange extends HttpExchange {
   /** The path is that of streams. */
   readonly isStream: boolean;
+  /** Decided by the path; else by the query. */
+  readonly framing: CallRoute["framing"];
 }
 
 /** Reads the body in the given format and answers it. A body that cannot be read never becomes a call. */
 export async function answerIn(
   format: CallFormat,
-  { request, reply, isStream }: NewExchange,
+  { request, reply, isStream, framing }: NewExchange,
   edge: CallContext,
 ): Promise<void> {
   const { upload } = request;
@@ -45,10 +49,11 @@ export async function answerIn(
   const sent = upload === null ? await parsedBodyOf(request, format) : formOf(upload);
   const { source, body } = upload === null ? await withKept(sent, { format, accountId }, edge) : sent;
   chargeAdded(request, source, sent.source);
-  const target = targetOf(request, isStream);
+  const target = targetOf(request, { isStream, framing });
   const head = { headers: request.headers as ClientHeaders, target, upload: upload ?? undefined };
   const clientRequest = format.readRequest(source, body, head);
-  return answerRequest({ format, clientRequest, request, reply, sentBytes: sent.source.bytes }, edge);
+  const exchange = { format, clientRequest, request, reply, sentBytes: sent.source.bytes };
+  return answerRequest(exchange, edge, framing === "aws" ? inAwsEvents : null);
 }
 
 /** The fields of a form in the place of a JSON body. */
@@ -58,11 +63,14 @@ function formOf(upload: Upload): ParsedBody {
 }
 
 /** Reads the target from the path, where the path names the model. */
-function targetOf({ params, query }: FastifyRequest, isStream: boolean): RequestTarget | undefined {
+function targetOf(
+  { params, query }: FastifyRequest,
+  { isStream, framing }: Pick<NewExchange, "isStream" | "framing">,
+): RequestTarget | undefined {
   const { model } = params as { readonly model?: string };
   if (model === undefined) return undefined;
   const { alt } = query as { readonly alt?: unknown };
-  return { model, isStream, framing: alt === "sse" ? "sse" : "json-array" };
+  return { model, isStream, framing: alt === "sse" || framing !== undefined ? "sse" : "json-array" };
 }
 
 /** An exchange whose request has been read. */
@@ -120,7 +128,7 @@ export function complete(
     headers: request.headers as ClientHeaders,
     signal,
     captures,
-    isCompared: rule !== null,
+    needsAnswer: rule !== null || recording.tracesContent,
     traceContext,
     observer,
     idempotencyId: null,

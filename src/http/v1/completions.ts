@@ -19,6 +19,7 @@ export function registerCompletions(server: FastifyInstance, edge: CallContext):
   for (const route of edge.formats.routes) {
     const { path, format, counting: count, compactPath } = route;
     const isStream = route.isStream === true;
+    const { framing } = route;
     const takesUploads = format.endpoint !== undefined && format.takesUploads === true;
     const uploads = takesUploads ? { uploadLimitBytes: edge.settings.server.uploadLimitBytes } : {};
     post(server, { path, ...uploads }, (request, reply) => {
@@ -26,7 +27,7 @@ export function registerCompletions(server: FastifyInstance, edge: CallContext):
         return answerResponse(format, { request, reply }, edge);
       if (format.endpoint === undefined && format.completions !== undefined)
         return answerChat(format, { request, reply }, edge);
-      return answerIn(format, { request, reply, isStream }, edge);
+      return answerIn(format, { request, reply, isStream, framing }, edge);
     });
     if (compactPath !== undefined)
       post(server, { path: compactPath }, (request, reply) => compact(format, { request, reply }, edge));
@@ -53,11 +54,12 @@ async function countedBody(
   return (await expand(sent, { accountId, fields: readState(sent.body) }, state)).body;
 }
 
-/** The router takes no name before a colon unless it has a pattern. Dots in it may be anything but a slash. */
+/** The router takes no name before a colon unless it has a pattern, in which dots may be anything but a slash. */
 function post(
   server: FastifyInstance,
   { path, ...config }: { readonly path: string; readonly uploadLimitBytes?: number },
   handler: RouteHandlerMethod,
 ): void {
-  server.post(path.replace("{model}:", ":model(.+)::"), { config: { label: path, ...config } }, handler);
+  const pattern = path.replace("{model}:", ":model(.+)::").replace("{model}/", ":model/");
+  server.post(pattern, { config: { label: path, ...config } }, handler);
 }

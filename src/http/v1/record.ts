@@ -14,7 +14,7 @@ import { loggedReason } from "../../gateway/attempt/verdict.ts";
 import type { Call, CallObserver } from "../../gateway/call.ts";
 import { NO_FACTS, reportOf } from "../../gateway/report.ts";
 import type { AnsweredRequest } from "../../gateway/shadow/sampler.ts";
-import { failureReason, type RequestMetric } from "../../telemetry/request-metrics.ts";
+import type { RequestMetric } from "../../telemetry/request-metrics.ts";
 import { readTraceparent, type TraceContext } from "../../telemetry/trace-context.ts";
 import type { CallContext, Records } from "../context.ts";
 import { freeBody } from "../exchange/body.ts";
@@ -22,24 +22,13 @@ import { whenOver } from "../exchange/disconnect.ts";
 import { noteCharge } from "../exchange/inner-socket.ts";
 import { routeOf } from "../exchange/request-format.ts";
 import { queueWaitMsOf } from "../overload/admission.ts";
+import { failedAttempts, fallbackOf, passOf, type RequestTimes } from "./request-metric.ts";
 import { ownWordsOf, toRecord } from "./request-record.ts";
 
 /** Ending of the exchange with the client, as seen when its connection was done. */
 interface Closing {
   readonly status: number;
   readonly durationMs: number;
-}
-
-/** Times on the monotonic clock (`performance.now()`); 0 where the request never got that far. */
-export interface RequestTimes {
-  readonly beganAt: number;
-  readonly bodyReadAt: number;
-  readonly routingAt: number;
-  readonly routedAt: number;
-  readonly readyAt: number;
-  readonly begunAt: number;
-  readonly streamEndedAt: number;
-  readonly sentAt: number;
 }
 
 const NO_REPORT: CallReport = reportOf(NO_FACTS, { event: "error", isCutting: false });
@@ -73,6 +62,8 @@ export function recordingOf({ recording }: FastifyRequest): RequestRecording {
 export class RequestRecording implements CallObserver {
   readonly captures: Call["captures"];
   readonly traceContext: TraceContext | null;
+  /** True if the request's spans hold prompt and answer. */
+  readonly tracesContent: boolean;
   readonly #request: FastifyRequest;
   /** Undefined for an unknown path. */
   readonly #route: string | undefined;
@@ -114,7 +105,9 @@ export class RequestRecording implements CallObserver {
       sentAt: 0,
     };
     this.traceContext = edge.traces?.begin(readTraceparent(request.headers.traceparent)) ?? null;
-    this.captures = { text: edge.services().logging.logContent, metadata: this.traceContext?.isSampled ?? false };
+    const isSampled = this.traceContext?.isSampled ?? false;
+    this.tracesContent = isSampled && edge.traces?.hasContent === true;
+    this.captures = { text: edge.services().logging.logContent, metadata: isSampled };
     edge.metrics.begin();
     // The call hears of the same `close` first, so that a disconnected client is seen as one.
     whenOver(reply.raw, () => {
@@ -248,7 +241,7 @@ export class RequestRecording implements CallObserver {
       newId: () => records.recorder.newId(this.#startedAtMs),
     });
     if (recorded !== null) records.recorder.add(recorded);
-    this.#writeSpans(closing);
+    this.#writeSpans(closing, recorded?.user ?? null);
     if (recorded !== null && this.#compared !== null) this.#offer(recorded, this.#compared);
     if (this.#mayFreeBody && this.#compared === null) freeBody(this.#request);
   }
@@ -317,7 +310,7 @@ export class RequestRecording implements CallObserver {
     };
   }
 
-  #writeSpans({ status }: Closing): void {
+  #writeSpans({ status }: Closing, user: string | null): void {
     if (this.traceContext === null) return;
     const { id, method, caller } = this.#request;
     const chat = this.#clientRequest?.chat ?? null;
@@ -333,39 +326,10 @@ export class RequestRecording implements CallObserver {
       outputCap: chat?.maxOutputTokens || null,
       errorCode: this.#errorCode,
       report: this.#report,
+      content: chat !== null && this.tracesContent ? { chat, user } : null,
       times: { ...this.#times, endedAt: performance.now() },
     });
   }
-}
-
-function fallbackOf(report: CallReport): RequestMetric["fallback"] {
-  if (!report.isFallback) return null;
-  const from = report.decision?.model ?? "none";
-  const failed = report.attempts.find(({ model, outcome }) => model === from && outcome === "failed");
-  // A model that started to cool down after the decision was not tried at all.
-  return { from, to: report.answeredBy ?? "none", reason: failed === undefined ? "resting" : failureReason(failed) };
-}
-
-/** The time of a request in the gateway. Only the first attempt is as late as our own work makes it. */
-function passOf({ attempts, ending }: CallReport, times: RequestTimes): RequestMetric["pass"] {
-  const { bodyReadAt, begunAt, streamEndedAt, sentAt } = times;
-  const between = (from = 0, to = 0): number | null => (from === 0 || to === 0 ? null : to - from);
-  const inMs = between(bodyReadAt, attempts[0]?.sentAt ?? 0);
-  const received = attempts.at(-1)?.receivedAt ?? 0;
-  if (streamEndedAt === 0) return { inMs, wholeMs: between(received, sentAt), firstMs: null, lastMs: null };
-  const lastMs = ending === "complete" ? between(streamEndedAt, sentAt) : null;
-  return { inMs, wholeMs: null, firstMs: between(received, begunAt), lastMs };
-}
-
-const NONE: RequestMetric["failedAttempts"] = [];
-
-function failedAttempts({ attempts }: CallReport): RequestMetric["failedAttempts"] {
-  const failed = attempts.filter(({ outcome }) => outcome === "failed");
-  return failed.length === 0 ? NONE : failed.map(asFailure);
-}
-
-function asFailure(attempt: AttemptReport): RequestMetric["failedAttempts"][number] {
-  return { model: attempt.model, provider: attempt.provider, reason: failureReason(attempt) };
 }
 
 /** Tells whether the request got as far as a decision, or to a model that it named itself. */

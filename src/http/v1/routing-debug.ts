@@ -184,10 +184,10 @@ function withoutDebugFields(body: JsonObject): JsonObject {
   return rest;
 }
 
-const ROUTED: ReadonlySet<string> = new Set(["model", "provider"]);
-
 function controlsOf(body: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(body).filter(([name]) => ROUTED.has(name) || isControlField(name)));
+  return Object.fromEntries(
+    Object.entries(body).filter(([name, value]) => name === "model" || isControlField(name, value)),
+  );
 }
 
 function withSystemPrompt(messages: readonly ChatMessage[], body: JsonObject): readonly ChatMessage[] {

@@ -1,5 +1,7 @@
 // The sign-in to one provider, as requests meet it.
 
+import type { SignInState } from "../../core/model.ts";
+
 export type AuthHeaders = Readonly<Record<string, string>>;
 
 /** A request as it is about to be sent, without what the scheme adds. */
@@ -21,4 +23,8 @@ export type Auth =
       headersFor(request: UnsignedRequest, refused: AuthHeaders | null): Promise<AuthHeaders>;
       /** Secrets beside those of the configuration that must not appear in an error. */
       secrets(): readonly string[];
+      /** Returns null where nothing ends, or before the first request. */
+      state(): SignInState | null;
+      /** Asks the cloud who it sees. Absent where the credentials tell it, or nothing does. */
+      identify?(signal: AbortSignal): Promise<string>;
     };

@@ -6,11 +6,13 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { type IniSection, readIni } from "./ini.ts";
 import type { AwsCredentials } from "./sigv4.ts";
-import { fetchJson, type JsonAnswer } from "./token-fetch.ts";
+import { FORM, fetchJson, type JsonAnswer } from "./token-fetch.ts";
 
 /** Credentials, and when they end; those without an end are kept for ever. */
 export interface EndingCredentials extends AwsCredentials {
   readonly expiresAtMs: number;
+  /** The role that they are of, where their source names it. */
+  readonly identity?: string;
 }
 
 export interface AwsSource {
@@ -138,19 +140,35 @@ async function callSts(
   by: AwsCredentials | null,
   source: AwsSource,
 ): Promise<EndingCredentials> {
+  const session = source.env.AWS_ROLE_SESSION_NAME ?? SESSION_NAME;
+  const result = await askSts({ RoleSessionName: session, ...asked }, by, source);
+  const found = readCredentials((result.Credentials ?? {}) as JsonAnswer);
+  const { Arn: identity } = (result.AssumedRoleUser ?? {}) as JsonAnswer;
+  return typeof identity === "string" ? { ...found, identity } : found;
+}
+
+type StsSource = Pick<AwsSource, "region" | "env" | "signal" | "sign">;
+
+/** The identity that AWS sees behind these credentials, with its account. */
+export async function askIdentity(source: StsSource, by: AwsCredentials): Promise<string> {
+  const { Arn: identity } = await askSts({ Action: "GetCallerIdentity" }, by, source);
+  if (typeof identity !== "string") throw new Error("the answer names no identity");
+  return identity;
+}
+
+async function askSts(
+  asked: Readonly<Record<string, string>>,
+  by: AwsCredentials | null,
+  source: StsSource,
+): Promise<JsonAnswer> {
   const { env, region, signal } = source;
   const url = new URL("/", env.AWS_ENDPOINT_URL_STS ?? `https://sts.${region}.amazonaws.com`).href;
-  const session = env.AWS_ROLE_SESSION_NAME ?? SESSION_NAME;
-  const body = new URLSearchParams({ Version: "2011-06-15", RoleSessionName: session, ...asked }).toString();
+  const body = new URLSearchParams({ Version: "2011-06-15", ...asked }).toString();
   const headers = by === null ? FORM : source.sign(url, body, by);
   const answer = await fetchJson(url, { method: "POST", headers, body, signal });
   const response = answer[`${asked.Action}Response`] as JsonAnswer | undefined;
-  const result = response?.[`${asked.Action}Result`] as JsonAnswer | undefined;
-  return readCredentials((result?.Credentials ?? {}) as JsonAnswer);
+  return (response?.[`${asked.Action}Result`] ?? {}) as JsonAnswer;
 }
-
-/** Headers of a call to the token service, which are signed. */
-export const FORM = { "content-type": "application/x-www-form-urlencoded", accept: "application/json" };
 
 const CONTAINER_HOST = "http://169.254.170.2";
 /** The hosts that may be asked without TLS: this machine, and those of ECS and EKS. */

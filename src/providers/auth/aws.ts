@@ -5,6 +5,7 @@ import type { Provider } from "../../core/model.ts";
 import type { Auth, AuthHeaders, UnsignedRequest } from "./auth.ts";
 import type { EndingCredentials } from "./aws-credentials.ts";
 import { type AwsCredentials, signAws } from "./sigv4.ts";
+import { FORM } from "./token-fetch.ts";
 import { createTokens } from "./tokens.ts";
 
 /** An access key in place of an API key: its id, its secret, and the token of a session. */
@@ -20,24 +21,29 @@ export function openAws(provider: Provider, env: Readonly<Record<string, string 
   const tokens = createTokens(async (signal) => {
     const found = written === null ? await find(signal) : asWritten(written);
     // The cache holds one text, so the credentials are one.
-    return { text: JSON.stringify(found), expiresAtMs: found.expiresAtMs };
+    return { text: JSON.stringify(found), expiresAtMs: found.expiresAtMs, identity: found.identity };
   });
+  const sign = (url: string, body: string, by: AwsCredentials): AuthHeaders => {
+    const unsigned = { method: "POST", url, headers: FORM, body: Buffer.from(body) };
+    return { ...FORM, ...signAws(unsigned, by, { region, service: "sts", nowMs: Date.now() }) };
+  };
   const find = async (signal: AbortSignal): Promise<EndingCredentials> => {
-    const { findCredentials, FORM } = await import("./aws-credentials.ts");
-    const sign = (url: string, body: string, by: AwsCredentials): AuthHeaders => {
-      const unsigned = { method: "POST", url, headers: FORM, body: Buffer.from(body) };
-      return { ...FORM, ...signAws(unsigned, by, { region, service: "sts", nowMs: Date.now() }) };
-    };
+    const { findCredentials } = await import("./aws-credentials.ts");
     const { profile, roleArn, externalId } = signIn;
     return findCredentials({ region, profile, roleArn, externalId, env, signal, sign });
   };
+  const current = async (): Promise<AwsCredentials> => JSON.parse(await tokens.current(null)) as AwsCredentials;
   return {
     form: "each",
     // AWS answers 403 to credentials that have ended, and they are renewed before.
     isRenewable: false,
     async headersFor(request: UnsignedRequest) {
-      const credentials = JSON.parse(await tokens.current(null)) as AwsCredentials;
-      return signAws(request, credentials, { region, service, nowMs: Date.now() });
+      return signAws(request, await current(), { region, service, nowMs: Date.now() });
+    },
+    state: tokens.state,
+    async identify(signal) {
+      const { askIdentity } = await import("./aws-credentials.ts");
+      return askIdentity({ region, env, signal, sign }, await current());
     },
     secrets: () =>
       tokens.secrets().flatMap((text) => {

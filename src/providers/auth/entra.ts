@@ -41,7 +41,8 @@ async function byClient(
 ): Promise<Token> {
   const url = new URL(`/${encodeURIComponent(tenant)}/oauth2/v2.0/token`, env.AZURE_AUTHORITY_HOST ?? AUTHORITY);
   const asked = { grant_type: "client_credentials", client_id: client, ...proof };
-  return tokenOf(await fetchJson(url.href, { method: "POST", body: new URLSearchParams(asked), signal }));
+  const token = tokenOf(await fetchJson(url.href, { method: "POST", body: new URLSearchParams(asked), signal }));
+  return { ...token, identity: `${client} of ${tenant}` };
 }
 
 /** App Service and its kin name an address of their own; virtual machines have the metadata service. */

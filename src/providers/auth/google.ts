@@ -27,7 +27,7 @@ export async function fetchGoogleToken(
   const isOwnFile = apiKey === null;
   if (credentials.type === "service_account") {
     if (!isOwnFile) requireGoogle(String(credentials.token_uri ?? TOKENS));
-    return tokenOf(await byServiceAccount(credentials, signal));
+    return { ...tokenOf(await byServiceAccount(credentials, signal)), identity: String(credentials.client_email) };
   }
   if (credentials.type === "external_account") {
     if (!isOwnFile) throw new Error("credentials of type external_account need a file: signIn.credentialsFile");
@@ -81,14 +81,16 @@ async function byFederation(pool: JsonAnswer, signal: AbortSignal): Promise<Toke
     subject_token: await subjectToken((pool.credential_source ?? {}) as JsonAnswer, signal),
   };
   const url = String(pool.token_url ?? "https://sts.googleapis.com/v1/token");
+  const identity = String(pool.audience);
   const exchanged = tokenOf(await fetchJson(url, { method: "POST", body: new URLSearchParams(asked), signal }));
   const impersonation = pool.service_account_impersonation_url;
-  if (impersonation === undefined) return exchanged;
+  if (impersonation === undefined) return { ...exchanged, identity };
   const headers = { authorization: `Bearer ${exchanged.text}`, "content-type": "application/json" };
   const body = JSON.stringify({ scope: [SCOPE] });
   const { accessToken, expireTime } = await fetchJson(String(impersonation), { method: "POST", headers, body, signal });
   if (typeof accessToken !== "string") throw new Error("the answer holds no token");
-  return { text: accessToken, expiresAtMs: Date.parse(String(expireTime)) };
+  const [, account = identity] = /serviceAccounts\/([^:/]+)/.exec(String(impersonation)) ?? [];
+  return { text: accessToken, expiresAtMs: Date.parse(String(expireTime)), identity: account };
 }
 
 async function subjectToken(source: JsonAnswer, signal: AbortSignal): Promise<string> {

@@ -62,7 +62,7 @@ export function openAuth(provider: Provider, rows: AuthRows): Auth {
   if (row.form === "own") return row.open(provider);
   if (row.form === "signed") {
     const headersFor = (request: UnsignedRequest) => row.sign(provider, request);
-    return { form: "each", isRenewable: false, headersFor, secrets: () => [] };
+    return { form: "each", isRenewable: false, headersFor, secrets: () => [], state: () => null };
   }
   return openToken(provider, row.fetchToken);
 }
@@ -77,6 +77,7 @@ function openToken(provider: Provider, fetchToken: FetchToken): Auth {
       return { authorization: `${BEARER}${text}` };
     },
     secrets: tokens.secrets,
+    state: tokens.state,
   };
 }
 

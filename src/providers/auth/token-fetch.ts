@@ -8,6 +8,9 @@ export type JsonAnswer = Readonly<Record<string, unknown>>;
 /** Variables of the process, as the clouds set them. */
 export type CloudVariables = Readonly<Record<string, string | undefined>>;
 
+/** Headers of a form whose answer is JSON. */
+export const FORM = { "content-type": "application/x-www-form-urlencoded", accept: "application/json" };
+
 interface TokenCall extends RequestInit {
   /** The answer is plain text, and comes as `text`. */
   readonly isText?: boolean;

@@ -1,10 +1,14 @@
 // Tokens that a provider is called with for a while: fetched once for all requests that wait, and renewed before they
 // expire. Until then the old one is used, so no request waits for a renewal.
 
+import type { SignInState } from "../../core/model.ts";
+
 /** A token and when it ends. */
 export interface Token {
   readonly text: string;
   readonly expiresAtMs: number;
+  /** Holder of the token, where its source tells. */
+  readonly identity?: string | undefined;
 }
 
 export interface TokenCache {
@@ -12,6 +16,8 @@ export interface TokenCache {
   current(refused: string | null): Promise<string>;
   /** The tokens in use. */
   secrets(): readonly string[];
+  /** Returns null before the first token was asked for. */
+  state(): SignInState | null;
 }
 
 /** A token is renewed in the last fifth of its life, and at most this long before its end. */
@@ -26,6 +32,7 @@ export function createTokens(fetchToken: (signal: AbortSignal) => Promise<Token>
   let held: { readonly token: Token; readonly renewAtMs: number } | null = null;
   let pending: Promise<string> | null = null;
   let notBeforeMs = 0;
+  let problem: string | null = null;
 
   async function fetchNew(): Promise<string> {
     try {
@@ -33,8 +40,10 @@ export function createTokens(fetchToken: (signal: AbortSignal) => Promise<Token>
       if (!/^[\x21-\x7e]+$/.test(token.text)) throw new Error("the token is not one line of plain characters");
       const lifeMs = token.expiresAtMs - now();
       held = { token, renewAtMs: token.expiresAtMs - Math.min(EARLY_MAX_MS, lifeMs * EARLY_SHARE) };
+      problem = null;
       return token.text;
     } catch (error) {
+      problem = (error as Error).message;
       notBeforeMs = now() + RETRY_AFTER_MS;
       throw error;
     }
@@ -56,5 +65,10 @@ export function createTokens(fetchToken: (signal: AbortSignal) => Promise<Token>
       return Promise.resolve(held.token.text);
     },
     secrets: () => (held === null ? [] : [held.token.text]),
+    state() {
+      if (held === null && problem === null) return null;
+      const { identity = null, expiresAtMs = null } = held?.token ?? {};
+      return { identity, expiresAtMs: expiresAtMs === Number.POSITIVE_INFINITY ? null : expiresAtMs, problem };
+    },
   };
 }

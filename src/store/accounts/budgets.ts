@@ -1,6 +1,13 @@
 // Budgets in the database, and what their counters say.
 
-import type { Budget, BudgetPeriod, BudgetScope, BudgetStore } from "../../core/budgets/budget.ts";
+import {
+  type Budget,
+  type BudgetPeriod,
+  type BudgetScope,
+  type BudgetStore,
+  PERIOD_MAX_MS,
+} from "../../core/budgets/budget.ts";
+import { spentSince } from "../../core/budgets/counter.ts";
 import type { Db, SqlRow, Statement } from "../../core/db.ts";
 import { listValue } from "../dialect.ts";
 import { COUNTER, countersSql, toCounter } from "../ledger/budget-counters.ts";
@@ -34,11 +41,18 @@ export function createBudgetStore(db: Db): BudgetStore {
       const rows = await db.query(countersSql(db.kind), [listValue(db.kind, ids)]);
       return new Map(rows.map((row) => [String(row.id), toCounter(row)]));
     },
-    countersFrom: async (percent) => {
-      const rows = await db.query(COUNTERS_FROM, [percent]);
+    countersFrom: async (percent, nowMs) => {
+      const rows = await db.query(COUNTERS_FROM, [percent, nowMs - PERIOD_MAX_MS]);
       return rows.map((row) => ({ ...toCounter(row), accountId: String(row.account_id) }));
     },
-    countersOf: async (budgetId, limit) => (await db.query(COUNTERS_OF, [budgetId, limit])).map(toCounter),
+    countersOf: async (budgetId, { fromMs, limit, after }) => {
+      const first = [budgetId, fromMs, limit];
+      const rows =
+        after === null
+          ? await db.query(COUNTERS_OF, first)
+          : await db.query(COUNTERS_AFTER, [...first, spentSince(after, 0), after.id]);
+      return rows.map(toCounter);
+    },
   };
 }
 
@@ -74,9 +88,15 @@ const PAGE_AFTER = `SELECT ${COLUMNS} FROM budgets
 
 /** Divides first, because amounts may be large. A budget of nothing is a lock, which is never used up. */
 const COUNTERS_FROM = `SELECT ${COUNTER}, b.account_id FROM budgets b JOIN budget_counters c ON c.budget_id = b.id
-  WHERE b.deleted_at IS NULL AND b.amount > 0 AND c.spent >= b.amount / 100 * CAST($1 AS BIGINT)`;
+  WHERE b.deleted_at IS NULL AND b.amount > 0 AND c.counted_to >= $2
+    AND c.counted >= b.amount / 100 * CAST($1 AS BIGINT)`;
 
-const COUNTERS_OF = `SELECT ${COUNTER} FROM budget_counters c WHERE c.budget_id = $1 ORDER BY c.spent DESC LIMIT $2`;
+const OF_PERIOD = `SELECT ${COUNTER} FROM budget_counters c WHERE c.budget_id = $1 AND c.counted_to >= $2`;
+const MOST_FIRST = "ORDER BY c.counted DESC, c.id LIMIT $3";
+
+const COUNTERS_OF = `${OF_PERIOD} ${MOST_FIRST}`;
+
+const COUNTERS_AFTER = `${OF_PERIOD} AND (c.counted < $4 OR (c.counted = $4 AND c.id > $5)) ${MOST_FIRST}`;
 
 function toBudget(row: SqlRow): Budget {
   return {

@@ -40,6 +40,8 @@ export function createInvitationStore(db: Db): InvitationStore {
     redeem: async (invitation, user) => {
       try {
         await db.batch([...useUp(invitation), { sql: INSERT_USER, params: userParams(user) }]);
+        // Two that were made at once are both open. In the same transaction, two people who accept could wait for each other.
+        await db.query(FORGET_OTHERS, [user.email]);
         return true;
       } catch (error) {
         if (error instanceof BatchRejected) return false;
@@ -62,6 +64,8 @@ function useUp({ kind, role, hash }: Invitation): readonly Statement[] {
   const used: Statement = { sql: "DELETE FROM invitations WHERE hash = $1", params: [hash], expectRows: 1 };
   return role === "operator" ? [used, { sql: "DELETE FROM invitations WHERE kind = 'setup'" }] : [used];
 }
+
+const FORGET_OTHERS = "DELETE FROM invitations WHERE kind = 'invitation' AND email = $1";
 
 const END_SETUP = `DELETE FROM invitations WHERE kind = 'setup'
   AND EXISTS (SELECT 1 FROM invitations AS given WHERE given.hash = $1 AND given.kind = 'setup')`;

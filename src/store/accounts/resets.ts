@@ -3,7 +3,7 @@
 import type { Db } from "../../core/db.ts";
 import type { PasswordResetStore } from "../../core/people.ts";
 import { BatchRejected } from "../../core/store-errors.ts";
-import { END_RESETS, SET_PASSWORD, toUser, USER_COLUMNS } from "./users.ts";
+import { END_PASSKEYS, END_RESETS, SET_PASSWORD, toUser, USER_COLUMNS } from "./users.ts";
 
 /** One open link per user: a new one replaces the last. */
 export function createPasswordResetStore(db: Db): PasswordResetStore {
@@ -23,6 +23,7 @@ export function createPasswordResetStore(db: Db): PasswordResetStore {
           { sql: `${END_RESETS} AND hash = $2`, params: [userId, hash], expectRows: 1 },
           { sql: SET_PASSWORD, params: [passwordHash, userId], expectRows: 1 },
           { sql: "DELETE FROM sessions WHERE user_id = $1", params: [userId] },
+          { sql: END_PASSKEYS, params: [userId] },
         ]);
         return true;
       } catch (error) {

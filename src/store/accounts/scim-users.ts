@@ -18,7 +18,9 @@ import { newConditions } from "../requests/conditions.ts";
 import { BUMP_REVISION } from "./revision.ts";
 import {
   deleteUser,
+  END_PASSKEYS,
   END_RESETS,
+  HAS_TEXT,
   INSERT_USER,
   isLastWayBack,
   lockLeaders,
@@ -106,6 +108,7 @@ async function deactivate(tx: Queryable, found: ScimUser, atMs: number): Promise
   await tx.query("UPDATE users SET deactivated_at = $2 WHERE id = $1", [id, atMs]);
   await tx.query("DELETE FROM sessions WHERE user_id = $1", [id]);
   await tx.query(END_RESETS, [id]);
+  await tx.query(END_PASSKEYS, [id]);
   await tx.query(END_KEYS, [id, atMs]);
   await keepNames(tx, found);
   await tx.query(BUMP_REVISION.sql);
@@ -160,7 +163,7 @@ const WRITE_PROFILE = `INSERT INTO scim_users
   external_id = $4, display_name = $5, profile_json = $6, changed_at = $7`;
 
 const END_KEYS = `UPDATE api_keys SET revoked_at = $2, ended_with_member = 1
-  WHERE member_id = $1 AND revoked_at IS NULL`;
+  WHERE member_id = $1 AND revoked_at IS NULL AND ${HAS_TEXT}`;
 
 const RESTORE_KEYS = `UPDATE api_keys SET revoked_at = NULL, ended_with_member = 0
   WHERE member_id = $1 AND ended_with_member = 1`;

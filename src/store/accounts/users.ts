@@ -39,9 +39,12 @@ export function createUserStore(db: Db): UserStore {
     },
     change: (id, grant, options) => db.transaction((tx) => changeUser(db, tx, { id, grant, ...options })),
     setPassword: async (id, passwordHash, keptSession) => {
+      // Without a password, an identity provider alone decides who signs in.
+      const ended = hasPassword(passwordHash) ? [] : [{ sql: END_PASSKEYS, params: [id] }];
       await db.batch([
         { sql: SET_PASSWORD, params: [passwordHash, id], expectRows: 1 },
         { sql: END_RESETS, params: [id] },
+        ...ended,
         { sql: "DELETE FROM sessions WHERE user_id = $1 AND hash <> $2", params: [id, keptSession] },
       ]);
     },
@@ -64,7 +67,7 @@ export async function deleteUser(
   if (keepsAdmin && isLastAdmin(leaders, id)) return "last-admin";
   const deleted = await tx.query("DELETE FROM users WHERE id = $1 RETURNING id", [id]);
   if (deleted.length === 0) return "missing";
-  for (const table of ["sessions", "identities", "scim_users", "scim_members"]) {
+  for (const table of ["sessions", "identities", "passkeys", "scim_users", "scim_members"]) {
     await tx.query(`DELETE FROM ${table} WHERE user_id = $1`, [id]);
   }
   await tx.query(END_RESETS, [id]);
@@ -123,9 +126,10 @@ export async function changeUser(db: Db, tx: Queryable, wanted: UserUpdate): Pro
   };
   const { role, account_role } = roleColumns(changed.role);
   await tx.query(CHANGE, [id, role, account_role, accountId, JSON.stringify(changed.teamIds)]);
-  // Sessions and reset links may be in the hands of the admin who invited this user.
+  // Sessions, reset links and passkeys may be in the hands of the admin who invited this user.
   if (changed.role === "operator" && user.role !== "operator") {
     await tx.query(END_RESETS, [id]);
+    await tx.query(END_PASSKEYS, [id]);
     await tx.query("DELETE FROM sessions WHERE user_id = $1", [id]);
   }
   if (leaves) {
@@ -156,9 +160,12 @@ export function toTeamIds(row: SqlRow): readonly string[] {
   return JSON.parse(String(row.teams_json ?? "[]")) as readonly string[];
 }
 
+/** A key that stands for tokens of an identity provider would stay revoked for somebody who comes back. */
+export const HAS_TEXT = "prefix LIKE 'sk-service-%'";
+
 /** Keys in other accounts than the given one. */
 const REVOKE_KEYS = `UPDATE api_keys SET revoked_at = COALESCE(revoked_at, $2), ended_with_member = 0
-  WHERE member_id = $1 AND account_id <> $3`;
+  WHERE member_id = $1 AND account_id <> $3 AND ${HAS_TEXT}`;
 
 interface PeoplePage {
   readonly page: Page;
@@ -186,6 +193,8 @@ export function peoplePage(select: string, { page, only, condition }: PeoplePage
 export const SET_PASSWORD = "UPDATE users SET password_hash = $1 WHERE id = $2";
 
 export const END_RESETS = "DELETE FROM password_resets WHERE user_id = $1";
+
+export const END_PASSKEYS = "DELETE FROM passkeys WHERE user_id = $1";
 
 /** Names the columns: a prepared statement with `*` fails when a newer version adds one. */
 export const USER_COLUMNS =

@@ -111,9 +111,9 @@ export function toEntry(row: SqlRow): ChainedEntry {
   };
 }
 
-/** Fields that hold a secret, that name an operator to owners, or that change by themselves. */
+/** Fields that hold a secret or a proof, that name an operator to owners, or that change by themselves. */
 const LEFT_OUT =
-  /^(key|apiKeys?|headers|password|current|next|token|idToken|secret|links?|urls?|actor|invitedBy|last30Days|lastUsedAt|updatedAt)$/i;
+  /^(key|apiKeys?|headers|password|current|next|token|idToken|secret|clientDataJSON|attestationObject|authenticatorData|signature|userHandle|links?|urls?|actor|invitedBy|last30Days|lastUsedAt|updatedAt)$/i;
 const KEY_TEXT = /sk-[\w-]{20,}/g;
 
 /** A value as it may be kept for years. */

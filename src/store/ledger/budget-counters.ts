@@ -7,6 +7,7 @@ import {
   type BudgetState,
   budgetLeaseKey,
   counterOf,
+  spentSince,
 } from "../../core/budgets/counter.ts";
 import type { Db, SqlRow, Statement } from "../../core/db.ts";
 import type { Hold, LedgerChanges, LedgerOp } from "../../core/ledger.ts";
@@ -149,9 +150,12 @@ const COUNTERS: InsertShape<BudgetCounter> = {
     leased: integer(({ leased }) => leased),
     parts_json: text(({ parts }) => JSON.stringify(parts.map(({ startMs, amount }) => [startMs, String(amount)]))),
     version: integer(({ version }) => version),
+    counted: integer((counter) => spentSince(counter, 0)),
+    counted_to: integer(({ parts }) => parts.at(-1)?.startMs ?? 0),
   },
   onConflict: `ON CONFLICT (id) DO UPDATE SET spent = excluded.spent, held = excluded.held, leased = excluded.leased,
-    parts_json = excluded.parts_json, version = excluded.version WHERE budget_counters.version = excluded.version - 1`,
+    parts_json = excluded.parts_json, version = excluded.version, counted = excluded.counted,
+    counted_to = excluded.counted_to WHERE budget_counters.version = excluded.version - 1`,
 };
 
 /** Every change of a lease also changes its counter, whose version guards both. */

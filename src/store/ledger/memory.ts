@@ -117,8 +117,10 @@ export class LedgerMemory {
   /** False for a repeated operation: only the store knows whether the first attempt was committed. */
   #knowsReserved({ accountId }: LedgerOp, { owner, isMetered, isFresh, budgets = [] }: ReservedHold): boolean {
     if (!isFresh || !(isMetered || this.#leases.has(leaseKey({ owner, accountId })))) return false;
+    // A soft budget that is spent is reserved from without a lease.
     return budgets.every(
-      ({ counter }) => this.#counters.has(counter) && this.#budgetLeases.has(budgetLeaseKey({ owner, counter })),
+      ({ counter, amount }) =>
+        this.#counters.has(counter) && (amount === 0n || this.#budgetLeases.has(budgetLeaseKey({ owner, counter }))),
     );
   }
 

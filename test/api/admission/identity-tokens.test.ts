@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { expectError } from "../../support/errors.ts";
 import { HELLO, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
+import { join as invited } from "../../support/gateway/signed-in.ts";
 import { type IdentityServer, startIdentityServer } from "../../support/identity/identity-server.ts";
 
 let idp: IdentityServer;
@@ -156,6 +157,45 @@ describe("on /api", () => {
     const forged = `${(await idp.token({ groups: ["admins"] })).slice(0, -8)}AAAAAAAA`;
     await expectError(await call("/api/keys", forged), { status: 401, code: "not_signed_in" });
   });
+});
+
+describe("a token of a person who is a user here", () => {
+  const claims = { email: "ada@example.com", email_verified: true, groups: ["everyone"] };
+
+  it("counts on the budget of that person, whatever key they use, and stays after they are gone", async () => {
+    const ada = await invited(gateway, { email: "ada@example.com", role: "member", accountId: "default" });
+    const { user } = (await (await ada.call("GET", "/api/session")).json()) as { user: { id: string } };
+    const token = await idp.token({ ...claims, sub: "ada-at-work" });
+    expect((await ask(token)).status).toBe(200);
+    const own = await ada.call("GET", "/api/keys");
+    const [key] = ((await own.json()) as { data: readonly { id: string; member: string; prefix: string }[] }).data;
+    expect(key).toMatchObject({ member: user.id, prefix: "token:idp" });
+    const refused = await ada.call("DELETE", `/api/keys/${key?.id}`);
+    await expectError(refused, { status: 403, code: "not_permitted" });
+    const lock = { name: "Each person", scope: "member", amountUsd: "0.000000001", period: "day" };
+    const made = await gateway.api("POST", "/api/budgets", lock);
+    const { id } = (await made.json()) as { id: string };
+    await expectError(await ask(token), { status: 402, code: "budget_exceeded" });
+    expect((await ask(await idp.token({ ...claims, sub: "a-robot" }))).status).toBe(402);
+    await gateway.api("DELETE", `/api/budgets/${id}`);
+    // Somebody who is removed here and comes back is not kept out for good.
+    expect((await gateway.api("DELETE", `/api/users/${user.id}`)).status).toBe(204);
+    expect((await ask(token)).status).toBe(200);
+  });
+
+  it("is of nobody where the address is not verified", async () => {
+    const eve = await invited(gateway, { email: "eve@example.com", role: "member", accountId: "default" });
+    const unverified = { ...claims, email: "eve@example.com", email_verified: false };
+    expect((await ask(await idp.token({ ...unverified, sub: "not-eve" }))).status).toBe(200);
+    expect(await (await eve.call("GET", "/api/keys")).json()).toMatchObject({ data: [] });
+  });
+});
+
+it("a token from which groups were left out says so, where only they would give access", async () => {
+  const claims = { groups: undefined, _claim_names: { groups: "src1" }, _claim_sources: { src1: { endpoint: "x" } } };
+  const answer = await ask(await idp.token({ ...claims, sub: "hedy" }));
+  const { message } = await expectError(answer, { status: 401, code: "token_without_access" });
+  expect(message).toMatch(/left groups out because there are too many/);
 });
 
 describe("a bad token", () => {

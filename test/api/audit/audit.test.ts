@@ -26,6 +26,7 @@ interface Entry {
 const NOT_RECORDED = [
   ...["testProvider", "discoverProviders", "checkPrices", "decideInPlayground", "runInPlayground"],
   ...["replayProfile", "replayConfiguration", "markRequest", "endSession", "signOut", "readInvitation"],
+  ...["beginPasskey", "beginPasskeySignIn"],
 ];
 
 let gateway: TestGateway;

@@ -49,6 +49,9 @@ describe("a provider that answers", () => {
       costUsd: "0.000027",
       problem: null,
       fix: null,
+      signIn: null,
+      region: null,
+      enabled: null,
       models: null,
     });
     expect(lab.requests).toHaveLength(1);

@@ -9,6 +9,10 @@ import { HELLO, startGateway, type TestGateway } from "../../support/gateway/gat
 import { type AskedServer, startAskedServer } from "../../support/providers/clouds/asked.ts";
 import { answers, type FakeProvider, fails, sends, startFakeProvider } from "../../support/providers/fake-provider.ts";
 
+const LIFE_MS = 2_000;
+/** A request takes a while to arrive on a busy machine. */
+const GRACE_MS = 500;
+
 let cloud: FakeProvider;
 let tokens: AskedServer;
 let gateway: TestGateway;
@@ -34,10 +38,12 @@ beforeAll(async () => {
     "providers:",
     `  vertex: { kind: vertex, baseUrl: "${publisher}", signIn: { credentialsFile: "${join(folder, "pool.json")}" } }`,
     `  entra: { kind: azure, baseUrl: "${base}", signIn: { tenantId: t-1, clientId: c-1 }, apiKey: client-secret }`,
+    `  brief: { kind: azure, baseUrl: "${base}", signIn: { tenantId: t-2, clientId: c-2 }, apiKey: client-secret }`,
     `  keyed: { kind: azure, baseUrl: "${base}", apiKey: resource-key }`,
     "models:",
     `  - { id: gemini, provider: vertex, upstream: gemini-3.8-flash, ${price} }`,
     `  - { id: entra, provider: entra, upstream: prod-1, ${price} }`,
+    `  - { id: brief, provider: brief, upstream: prod-2, ${price} }`,
     `  - { id: keyed, provider: keyed, upstream: prod-1, ${price} }`,
     "tiers: { NANO: [entra], SIMPLE: [entra], LIGHT: [entra], STANDARD: [entra], COMPLEX: [entra] }",
   ].join("\n");
@@ -92,4 +98,33 @@ test("a token that is refused is fetched once more, and appears in no error", as
   expect(tokens.asked).toHaveLength(1);
   expect(cloud.requests).toHaveLength(2);
   expect(`${text}${JSON.stringify(gateway.logged)}`).not.toMatch(/newer|client-secret/);
+});
+
+test("tokens that end in two seconds are renewed under load, one fetch at a time, and no request fails", async () => {
+  const ends = new Map<string, number>();
+  let running = 0;
+  let most = 0;
+  tokens.answer = async () => {
+    running += 1;
+    most = Math.max(most, running);
+    // Every caller of this moment waits for the same one.
+    await new Promise((resolve) => setImmediate(resolve));
+    running -= 1;
+    const text = `short-${ends.size}`;
+    ends.set(text, Date.now() + LIFE_MS);
+    return { body: { access_token: text, expires_in: LIFE_MS / 1_000 } };
+  };
+  cloud.on("prod-2", (exchange) => {
+    const endMs = ends.get(String(exchange.request.headers.authorization).slice(7)) ?? 0;
+    return (endMs > Date.now() - GRACE_MS ? answers("let in") : fails(401))(exchange);
+  });
+  const beganMs = performance.now();
+  const statuses = (await Promise.all(Array.from({ length: 20 }, () => ask("brief")))).map(({ status }) => status);
+  const caller = async (): Promise<void> => {
+    while (ends.size < 3) statuses.push((await ask("brief")).status);
+  };
+  await Promise.all(Array.from({ length: 4 }, caller));
+  expect([new Set(statuses), most]).toEqual([new Set([200]), 1]);
+  // Each serves for four fifths of its life at least.
+  expect(ends.size).toBeLessThanOrEqual(1 + Math.ceil((performance.now() - beganMs) / (0.8 * LIFE_MS)));
 });

@@ -9,6 +9,7 @@ import { checkedOperations } from "../../support/gateway/contract.ts";
 import { HELLO, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
 import { type Limit, limitsOf, withField } from "../../support/gateway/limits.ts";
 import { PASSWORD, type Person, setUpOperator, tokenIn, visit } from "../../support/gateway/signed-in.ts";
+import { makePasskey, usePasskey } from "../../support/identity/authenticator.ts";
 import { startFakeOllama } from "../../support/providers/local-servers.ts";
 
 const { paths, components } = openapiDocument();
@@ -48,9 +49,13 @@ const MEANINGLESS: Readonly<Record<string, RegExp>> = {
 
 let gateway: TestGateway;
 let operator: Person;
+/** The operator at the host name that passkeys need. */
+let named: Person & { readonly url: string };
 beforeAll(async () => {
   gateway = await startGateway({ env: { SWITCHYARD_ALERTS_PRIVATE_NETWORK: "true" } });
   operator = await setUpOperator(gateway);
+  const url = gateway.url.replace("127.0.0.1", "localhost");
+  named = { url, ...visit({ url }, operator.cookie) };
   ({ id: alertTarget } = (await (await gateway.api("POST", "/api/alerts", ALERT_TARGET)).json()) as { id: string });
   await (await gateway.post("/v1/chat/completions", HELLO, { "x-request-id": "recorded" })).text();
 });
@@ -117,11 +122,30 @@ const BODIES: Readonly<Record<string, () => Promise<readonly [method: string, pa
   SetUp: async () => ["POST", "/api/setup", { token: "t", email: "a@b.example", password: PASSWORD }],
   Acceptance: async () => ["POST", "/api/invitations/accept", { token: "t", password: PASSWORD }],
   InvitationToken: async () => ["POST", "/api/invitations/read", { token: "t" }],
+  NewPasskey: async () => [
+    ...(["POST", "/api/session/passkeys"] as const),
+    { name: "p", ...credentialOf("clientDataJSON", "attestationObject") },
+  ],
+  PasskeySignIn: async () => [
+    ...(["POST", "/api/session/passkey"] as const),
+    credentialOf("clientDataJSON", "authenticatorData", "signature", "userHandle"),
+  ],
   PlaygroundRequest: async () => ["POST", "/api/playground/decide", { prompt: "Hi" }],
 };
 
+function credentialOf(...fields: readonly string[]): object {
+  return { credential: { id: "AAAA", response: Object.fromEntries(fields.map((field) => [field, "AAAA"])) } };
+}
+
 /** Tried apart: these need a signed-in user, or a link that is used up. */
-const APART = new Set(["PasswordChange", "SetUp password", "Acceptance password", "Acceptance token", "SetUp token"]);
+const APART = new Set([
+  "PasswordChange",
+  "NewPasskeyWish",
+  "SetUp password",
+  "Acceptance password",
+  "Acceptance token",
+  "SetUp token",
+]);
 
 const operations = (): (readonly [string, string, WrittenOperation])[] =>
   Object.entries(paths).flatMap(([path, methods]) =>
@@ -164,16 +188,17 @@ describe("a body at each documented limit passes, and one beyond it is 400", () 
     const target = BODIES[schema] as NonNullable<(typeof BODIES)[string]>;
     const send = async (value: unknown): Promise<{ status: number; message: string }> => {
       const [method, url, good] = await target();
-      const isOpen = schema === "Credentials" || schema === "SetUp" || /^(Acceptance|InvitationToken)$/.test(schema);
+      const isOpen = /^(Credentials|SetUp|Acceptance|InvitationToken)$/.test(schema);
       const body = withField(good, path, value);
-      const response = await (isOpen ? operator.call(method, url, body) : gateway.api(method, url, body));
+      const person = schema.includes("Passkey") ? named : isOpen ? operator : null;
+      const response = await (person?.call(method, url, body) ?? gateway.api(method, url, body));
       const { error } = (response.status === 204 ? {} : await response.json()) as { error?: { message: string } };
       return { status: response.status, message: error?.message ?? "" };
     };
     expect(await send(beyond)).toMatchObject({ status: 400 });
     if (at === undefined) return;
     const passed = await send(at);
-    const reason = MEANINGLESS[name];
+    const reason = schema === "NewPasskey" ? /the challenge is unknown/ : MEANINGLESS[name];
     if (reason === undefined) expect(passed).not.toMatchObject({ status: 400 });
     else expect(passed.message).toMatch(reason);
   });
@@ -269,6 +294,7 @@ async function callTheRest(): Promise<void> {
   await call("POST", "/api/playground/run", { prompt: "Hi" });
   await operator.call("GET", "/api/session");
   await operator.call("GET", "/api/session/identities");
+  await callPasskeys();
   await visit(gateway).call("POST", "/api/session/end");
   const invited = await call("POST", "/api/invitations", { email: "owner@example.com" });
   const person = visit(gateway);
@@ -279,6 +305,18 @@ async function callTheRest(): Promise<void> {
   await call("PATCH", `/api/users/${user.id}`, { role: "viewer" });
   const reset = await call("POST", `/api/users/${user.id}/reset`);
   await person.call("POST", "/api/password-reset", { token: tokenIn(reset.link ?? ""), password: PASSWORD });
+}
+
+/** One that the operator adds and signs in with, under the name that passkeys need. */
+async function callPasskeys(): Promise<void> {
+  const { url } = named;
+  const begun = await named.call("POST", "/api/session/passkeys/options", { password: PASSWORD });
+  const { passkey, credential } = makePasskey(url, (await begun.json()) as Parameters<typeof makePasskey>[1]);
+  await named.call("POST", "/api/session/passkeys", { name: "Laptop", credential });
+  await named.call("GET", "/api/session/passkeys");
+  const asked = await named.call("POST", "/api/session/passkey/options");
+  const used = usePasskey(url, (await asked.json()) as Parameters<typeof usePasskey>[1], passkey);
+  expect((await visit({ url }).call("POST", "/api/session/passkey", used)).status).toBe(204);
 }
 
 type Call = (method: string, path: string, body?: object) => Promise<object>;

@@ -126,6 +126,7 @@ describe("a request that was answered", () => {
     expect(client.name).toBe("chat alpha");
     const { hostname, port } = new URL(provider.url);
     expect(client.attributes).toEqual({
+      "gen_ai.conversation.id": expect.any(String),
       "gen_ai.operation.name": "chat",
       "gen_ai.provider.name": "lab",
       "gen_ai.request.model": "alpha",
@@ -134,9 +135,11 @@ describe("a request that was answered", () => {
       "gen_ai.response.finish_reasons": ["stop"],
       "gen_ai.usage.input_tokens": 12,
       "gen_ai.usage.output_tokens": 5,
+      "gen_ai.usage.cost": 0.00002835,
       "server.address": hostname,
       "server.port": Number(port),
       "http.response.status_code": 200,
+      "gateway.provider": "lab",
       "gateway.routing.attempt": 1,
       "gateway.routing.model": "alpha",
     });

@@ -1,14 +1,19 @@
 // Workers that are started as needed: one serves until it has much to do, then there are more, and connections move.
 
+import cluster from "node:cluster";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, type IncomingMessage, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { ensureBuild } from "../../../scripts/setup.mjs";
+import type * as Primary from "../../../src/app/primary.ts";
+import type * as Load from "../../../src/config/load.ts";
+import { SILENT_LOG } from "../../../src/telemetry/log.ts";
 import { HELLO } from "../../support/gateway/gateway.ts";
-import { openFresh, PATIENTLY, startWorkers } from "../../support/gateway/workers.ts";
+import { askFresh, openFresh, PATIENTLY, startWorkers } from "../../support/gateway/workers.ts";
 import {
   answers,
   chunk,
@@ -17,7 +22,8 @@ import {
   streams,
   USAGE,
 } from "../../support/providers/fake-provider.ts";
-import { bankYaml } from "../../support/stores/money.ts";
+import { postedIn } from "../../support/stores/left-ledger.ts";
+import { bankYaml, owed, PRICES } from "../../support/stores/money.ts";
 
 vi.setConfig({ testTimeout: 900_000, hookTimeout: 900_000 });
 
@@ -72,6 +78,75 @@ test("a full worker gets company, and connections move to it without an error", 
   agent.destroy();
   await gateway.stop();
 });
+
+test("workers end when it is quiet again, under traffic, and no charge is lost", async () => {
+  const gateway = await startRetiring();
+  const stream = streams([chunk("alpha", { content: "Hi" }), chunk("alpha", {}, "stop")], {
+    usage: USAGE,
+    before: hold,
+  });
+  const whole = answers("Hello");
+  let finish = (): void => undefined;
+  const finished = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  function hold(index: number): Promise<void> | void {
+    if (index === 1) return finished;
+  }
+  provider.on("alpha", (exchange) => (exchange.request.body?.stream === true ? stream : whole)(exchange));
+
+  const asked = { key: gateway.key, body: { stream: true } };
+  const open = await Promise.all(Array.from({ length: 8 }, () => openFresh(gateway, asked)));
+  await vi.waitFor(() => expect(gateway.workers()).toBe(3), PATIENTLY);
+  finish();
+  for (const stream of open) expect(await text(stream)).toContain("[DONE]");
+
+  // Connections come and go while workers that nobody needs are told to end.
+  const statuses: number[] = [];
+  const ask = async (): Promise<void> => {
+    while (gateway.workers() > 1) statuses.push((await askFresh(gateway, { key: gateway.key })).status);
+  };
+  await Promise.all([ask(), ask()]);
+  expect(new Set(statuses)).toEqual(new Set([200]));
+  await gateway.stop();
+  const cost = owed({ input: USAGE.prompt_tokens, output: USAGE.completion_tokens }, PRICES.alpha);
+  const asks = statuses.length + open.length;
+  expect(await postedIn(gateway.folder)).toBe(STARTER - BigInt(asks) * cost);
+});
+
+const STARTER = 1_000n * 1_000_000_000n;
+
+/** A gateway of one to three workers, whose primary is this process. Four open requests are all that one worker may have. */
+async function startRetiring() {
+  const place = mkdtempSync(join(folder, "retiring-"));
+  const built = (path: string): string => pathToFileURL(join(import.meta.dirname, "../../../dist", path)).href;
+  const { startPrimary } = (await import(built("app/primary.js"))) as typeof Primary;
+  const { load } = (await import(built("config/load.js"))) as typeof Load;
+  // Not the bundle, as the primary is not: both must be of one build.
+  const program = join(place, "worker.mjs");
+  writeFileSync(program, `(await import("${built("cli/serve-worker.js")}")).serveWorker(process.argv.slice(2));\n`);
+  const config = join(place, "switchyard.yaml");
+  const limits = "limits: { inFlight: 12, requestsPerMinute: 1000000, eventLoopDelayMs: 60000 }";
+  const server =
+    "server: { port: 0, drainSeconds: 60, lameDuckSeconds: 0 }\nbilling: { starterCredits: 1000 }\nlogging: { level: error }\nprices: { check: off }";
+  const yaml = bankYaml(provider.url, { chain: ["alpha"] }).replace(/^limits:.*$/m, `${limits}\n${server}`);
+  writeFileSync(config, `${yaml}\ndatabase: "sqlite:${join(place, "data/switchyard.db")}"\n`);
+  const flags = { config, data: join(place, "data") };
+  const loaded = load({ flags, env: {}, cwd: place });
+  if (!loaded.ok) throw new Error(loaded.problems.map(({ message }) => message).join("\n"));
+  const args = Object.entries(flags).map(([name, value]) => `--${name}=${value}`);
+  const crew = { least: 1, most: 3 };
+  const app = await startPrimary(loaded.settings, SILENT_LOG, {
+    ...{ crew, program, args, file: loaded.file, spareMs: 500 },
+  });
+  return {
+    folder: place,
+    url: app.url,
+    key: app.firstKey ?? "",
+    workers: () => Object.keys(cluster.workers ?? {}).length,
+    stop: app.stop,
+  };
+}
 
 interface Asking {
   readonly url: string;

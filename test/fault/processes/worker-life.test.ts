@@ -117,6 +117,9 @@ describe("on SQLite", () => {
     expect(whole.length).toBeGreaterThan(0);
     expect(whole.length).toBeLessThan(8);
     expect(await spentSince(before)).toBe(BigInt(whole.length) * COST);
+    const told = async () =>
+      (await (await gateway.api("GET", "/api/alerts/events?kind=worker.replaced")).json()) as object;
+    await expect.poll(told, PATIENTLY).toMatchObject({ data: [{ kind: "worker.replaced" }] });
   });
 
   test("a connection that a worker did not take before it was killed goes to another", async () => {

@@ -81,7 +81,7 @@ describe("a collector that", () => {
       await expect.poll(() => dropped(gateway, "export-failed")).toBe(3);
       await ask(gateway);
       await expect.poll(() => dropped(gateway, "export-failed")).toBe(6);
-      expect(said(gateway, "traces.export_failed")).toBe(1);
+      expect(said(gateway, "otlp.export_failed")).toBe(1);
     });
   });
 
@@ -120,7 +120,7 @@ describe("a collector that", () => {
         const sent = async (): Promise<number | undefined> =>
           (await scrape(gateway.url)).value("switchyard_spans_sent_total");
         await expect.poll(sent).toBe(3);
-        expect(said(gateway, "traces.export_recovered")).toBe(1);
+        expect(said(gateway, "otlp.export_recovered")).toBe(1);
       });
     });
   });

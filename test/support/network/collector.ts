@@ -1,9 +1,10 @@
-// A collector of traces on loopback: takes OTLP over HTTP as JSON, keeps every span, and can be told to misbehave.
+// A collector on loopback: takes OTLP over HTTP in both protocols, keeps everything, and can be told to misbehave.
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gunzipSync } from "node:zlib";
 import { vi } from "vitest";
+import { readOtlpProtobuf } from "./otlp-protobuf.ts";
 
 export interface CollectedSpan {
   readonly name: string;
@@ -19,6 +20,38 @@ export interface CollectedSpan {
   readonly resource: Readonly<Record<string, unknown>>;
 }
 
+interface CollectedPoint {
+  readonly attributes: Readonly<Record<string, unknown>>;
+  readonly startTimeUnixNano: string;
+  readonly timeUnixNano: string;
+  readonly asDouble?: number;
+  readonly count?: number | string;
+  readonly sum?: number;
+  readonly bucketCounts?: readonly (number | string)[];
+  readonly explicitBounds?: readonly number[];
+}
+
+interface CollectedMetric {
+  readonly name: string;
+  readonly unit?: string;
+  readonly kind: "gauge" | "sum" | "histogram";
+  readonly isMonotonic?: boolean;
+  readonly aggregationTemporality?: number;
+  readonly points: readonly CollectedPoint[];
+  readonly resource: Readonly<Record<string, unknown>>;
+}
+
+interface CollectedLine {
+  readonly severityText: string;
+  readonly severityNumber: number;
+  readonly eventName?: string;
+  readonly traceId?: string;
+  readonly spanId?: string;
+  readonly body: unknown;
+  readonly attributes: Readonly<Record<string, unknown>>;
+  readonly resource: Readonly<Record<string, unknown>>;
+}
+
 interface Post {
   readonly path: string;
   readonly headers: IncomingMessage["headers"];
@@ -28,8 +61,10 @@ interface Post {
 export interface Collector {
   readonly url: string;
   readonly posts: readonly Post[];
-  /** Every span that came as JSON. */
   spans(): readonly CollectedSpan[];
+  /** The metrics of the newest post that had any. */
+  metrics(): readonly CollectedMetric[];
+  lines(): readonly CollectedLine[];
   /** The spans of one trace, as soon as there are so many. */
   trace(traceId: string, count: number): Promise<readonly CollectedSpan[]>;
   /** What it does with posts from now on. */
@@ -56,14 +91,15 @@ export async function startCollector(): Promise<Collector> {
     answer(response);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const spans = (): readonly CollectedSpan[] =>
-    posts
-      .filter(({ headers }) => headers["content-type"] === "application/json")
-      .flatMap(({ body }) => readSpans(body));
+  const bodies = (signal: string): readonly unknown[] =>
+    posts.filter(({ path }) => path.endsWith(signal)).map((post) => bodyOf(post, signal));
+  const spans = (): readonly CollectedSpan[] => bodies("traces").flatMap((body) => readSpans(body as SpanBody));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     posts,
     spans,
+    metrics: () => readMetrics((bodies("metrics").at(-1) ?? { resourceMetrics: [] }) as MetricBody),
+    lines: () => bodies("logs").flatMap((body) => readLines(body as LogBody)),
     trace: (traceId, count) =>
       vi.waitFor(
         () => {
@@ -97,26 +133,79 @@ interface Pair {
   readonly value: Value;
 }
 
-interface Body {
-  readonly resourceSpans: readonly {
-    readonly resource: { readonly attributes: readonly Pair[] };
-    readonly scopeSpans: readonly {
-      readonly spans: readonly (Omit<CollectedSpan, "attributes"> & { readonly attributes: readonly Pair[] })[];
-    }[];
-  }[];
+interface Resource {
+  readonly resource: { readonly attributes: readonly Pair[] };
 }
 
-function readSpans(body: Buffer): readonly CollectedSpan[] {
-  const { resourceSpans } = JSON.parse(body.toString("utf8")) as Body;
+type Written<Item> = Omit<Item, "attributes" | "resource"> & { readonly attributes: readonly Pair[] };
+
+interface SpanBody {
+  readonly resourceSpans: readonly (Resource & {
+    readonly scopeSpans: readonly { readonly spans: readonly Written<CollectedSpan>[] }[];
+  })[];
+}
+
+interface MetricBody {
+  readonly resourceMetrics: readonly (Resource & {
+    readonly scopeMetrics: readonly { readonly metrics: readonly WrittenMetric[] }[];
+  })[];
+}
+
+type WrittenMetric = Pick<CollectedMetric, "name" | "unit"> & {
+  readonly [Kind in CollectedMetric["kind"]]?: Pick<CollectedMetric, "isMonotonic" | "aggregationTemporality"> & {
+    readonly dataPoints: readonly Written<CollectedPoint>[];
+  };
+};
+
+interface LogBody {
+  readonly resourceLogs: readonly (Resource & {
+    readonly scopeLogs: readonly { readonly logRecords: readonly Written<CollectedLine>[] }[];
+  })[];
+}
+
+function bodyOf({ headers, body }: Post, signal: string): unknown {
+  if (headers["content-type"] === "application/json") return JSON.parse(body.toString("utf8"));
+  return readOtlpProtobuf(signal, body);
+}
+
+function readSpans({ resourceSpans }: SpanBody): readonly CollectedSpan[] {
   return resourceSpans.flatMap(({ resource, scopeSpans }) =>
-    scopeSpans.flatMap(({ spans }) =>
-      spans.map((span) => ({
-        ...span,
-        attributes: readPairs(span.attributes),
-        resource: readPairs(resource.attributes),
-      })),
+    scopeSpans.flatMap(({ spans }) => spans.map((span) => withPairs(span, resource))),
+  );
+}
+
+const KINDS = ["gauge", "sum", "histogram"] as const;
+
+function readMetrics({ resourceMetrics }: MetricBody): readonly CollectedMetric[] {
+  return resourceMetrics.flatMap(({ resource, scopeMetrics }) =>
+    scopeMetrics.flatMap(({ metrics }) =>
+      metrics.map((metric) => {
+        const kind = KINDS.find((each) => metric[each] !== undefined) ?? "gauge";
+        const { dataPoints = [], ...others } = metric[kind] ?? {};
+        const points = dataPoints.map((point) => ({ ...point, attributes: readPairs(point.attributes ?? []) }));
+        return {
+          name: metric.name,
+          ...(metric.unit !== undefined && { unit: metric.unit }),
+          kind,
+          ...others,
+          points,
+          resource: readPairs(resource.attributes),
+        };
+      }),
     ),
   );
+}
+
+function readLines({ resourceLogs }: LogBody): readonly CollectedLine[] {
+  return resourceLogs.flatMap(({ resource, scopeLogs }) =>
+    scopeLogs.flatMap(({ logRecords }) =>
+      logRecords.map((line) => ({ ...withPairs(line, resource), body: readValue(line.body as Value) })),
+    ),
+  );
+}
+
+function withPairs<Item extends { readonly attributes: readonly Pair[] }>(item: Item, resource: Resource["resource"]) {
+  return { ...item, attributes: readPairs(item.attributes), resource: readPairs(resource.attributes) };
 }
 
 function readPairs(pairs: readonly Pair[]): Readonly<Record<string, unknown>> {

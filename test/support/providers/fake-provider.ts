@@ -19,6 +19,7 @@ export interface ReceivedBody {
 }
 
 export interface ReceivedRequest {
+  readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly raw: string;
@@ -103,7 +104,8 @@ async function receive(incoming: IncomingMessage, response: ServerResponse): Pro
   const closed = new Promise<{ wasCut: boolean }>((resolve) => {
     response.once("close", () => resolve({ wasCut: !response.writableFinished }));
   });
-  return { path: incoming.url ?? "", headers: incoming.headers, raw, bytes, body: parse(raw) as ReceivedBody, closed };
+  const { method = "", url: path = "", headers } = incoming;
+  return { method, path, headers, raw, bytes, body: parse(raw) as ReceivedBody, closed };
 }
 
 function parse(raw: string): unknown {

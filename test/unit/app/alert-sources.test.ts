@@ -6,9 +6,11 @@ import { providerSource } from "../../../src/app/alerts/providers.ts";
 import { NO_CHECK, type PriceCheck } from "../../../src/catalog/prices/check.ts";
 import { sentenceOf } from "../../../src/core/alerts/kinds.ts";
 import type { Log } from "../../../src/core/log.ts";
+import type { SignInState } from "../../../src/core/model.ts";
 import type { Services } from "../../../src/gateway/services.ts";
 import { createHealth } from "../../../src/providers/health.ts";
 import { makeCatalog, makeModel, makeProvider } from "../../support/catalog.ts";
+import { card, checkOf, feed, row } from "../../support/providers/feed-states.ts";
 
 const SILENT: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 const RULES = {
@@ -22,7 +24,7 @@ const RULES = {
 const DAY_MS = 86_400_000;
 const NOW_MS = Date.UTC(2026, 10, 19);
 
-function makeHealth(keyIds?: readonly string[]) {
+function makeHealth(keyIds?: readonly string[], signIn: SignInState | null = null) {
   const provider = makeProvider({ transport: "network" });
   const model = makeModel({ priceSource: "LiteLLM", priceAsOf: "2026-11-17" });
   const models = [{ id: model.id, provider: provider.id, keyIds }];
@@ -34,7 +36,8 @@ function makeHealth(keyIds?: readonly string[]) {
       health.report(model.id, ticket, { kind, waitMs: null, error: `it is ${kind}` }, keyId);
     }
   };
-  const look = () => providerSource(() => ({ catalog, health }) as unknown as Services).look(NOW_MS);
+  const registry = { find: () => ({ signIn: () => signIn }) };
+  const look = () => providerSource(() => ({ catalog, health, registry }) as unknown as Services).look(NOW_MS);
   return { catalog, fail, look, provider: provider.id };
 }
 
@@ -52,6 +55,24 @@ it("a key that is refused names its provider, and which key where there are seve
   expect(several.look()).toMatchObject([{ kind: "provider.key_refused", subject: `${provider} second` }]);
 });
 
+it.each([
+  [60_000, "Its credentials last until 2026-11-19 00:01 UTC."],
+  [-60_000, "Its credentials ended at 2026-11-18 23:59 UTC."],
+  [null, "It has no credentials."],
+])("credentials that cannot be renewed are told of with their end %s ms away", async (leftMs, standing) => {
+  const state = { identity: null, expiresAtMs: leftMs === null ? null : NOW_MS + leftMs };
+  const failing = makeHealth(undefined, {
+    ...state,
+    problem: "sts.eu-central-1.amazonaws.com answered 403 (AccessDenied)",
+  });
+  const [seen] = await failing.look();
+  expect(seen).toMatchObject({ kind: "provider.sign_in", subject: failing.provider, accountId: null });
+  expect(seen && sentenceOf(seen)).toBe(
+    `Provider ${failing.provider} cannot sign in: sts.eu-central-1.amazonaws.com answered 403 (AccessDenied). ${standing}`,
+  );
+  expect(makeHealth(undefined, { ...state, problem: null }).look()).toEqual([]);
+});
+
 it("a provider that left the catalogue is not told of", () => {
   const { fail, look, catalog } = makeHealth();
   fail("refused-key");
@@ -59,8 +80,7 @@ it("a provider that left the catalogue is not told of", () => {
   expect(look()).toEqual([]);
 });
 
-function lookAtPrices(check: PriceCheck, priceCheck = "daily") {
-  const { catalog } = makeHealth();
+function lookAtPrices(check: PriceCheck, priceCheck = "daily", { catalog }: Pick<Services, "catalog"> = makeHealth()) {
   const source = priceSource({
     prices: () => ({
       priceCheck,
@@ -97,6 +117,22 @@ it("feeds that cannot be read, or do not change for weeks, are told of", async (
     "Price feed genai cannot be used: it has not changed since 2026-11-04T00:00:00.000Z",
   ]);
   expect(await lookAtPrices(check, "off")).toEqual([]);
+});
+
+it("prices on which feeds differ wait, and are told of by model", async () => {
+  const check = checkOf([feed("litellm", [row("gpt", card([1, 4]))]), feed("genai", [row("gpt", card([1, 5]))])]);
+  const model = makeModel({
+    id: "gpt",
+    provider: "openai",
+    upstream: "gpt",
+    price: card([2, 8]),
+    priceSource: "LiteLLM",
+  });
+  const providers = [makeProvider({ id: "openai", transport: "network" })];
+  const catalog = makeCatalog({ chains: { LIGHT: [model] }, providers });
+  const [told, ...others] = await lookAtPrices(check, "daily", { catalog });
+  expect([told?.kind, others]).toEqual(["prices.waiting", []]);
+  expect(sentenceOf(told as never)).toBe("1 price changes wait on the Providers page: gpt.");
 });
 
 it("before the first check there is nothing to tell", async () => {

@@ -51,7 +51,7 @@ beforeEach(async () => {
 });
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-const take = (id: string, amount = 10n): bigint | null => leases.take(hold(id, amount));
+const take = (id: string, amount = 10n): bigint | null => leases.take(hold(id, amount))?.amount ?? null;
 const settleNow = (id: string, nano: number): Promise<LedgerOutcome> =>
   submit(settle(id, nano, { reserved: leases.reserved(id) as never }));
 const wallet = () => memory.wallets.get("a");
@@ -265,7 +265,7 @@ test("a request is reserved from the leases of all its budgets, or goes to the s
   });
   const [wide, tight] = [budget("wide x", 1_600n), budget("tight x", 160n)];
   const within = (id: string, terms: readonly BudgetTerm[], amount = 5n) =>
-    leases.take(hold(id, amount, { budgets: terms }));
+    leases.take(hold(id, amount, { budgets: terms }))?.amount ?? null;
   expect(within("first", [wide, tight])).toBeNull();
   await turn();
   expect(memory.counters.get("tight x")).toMatchObject({ leased: 20n, held: 0n });
@@ -283,4 +283,39 @@ test("a request is reserved from the leases of all its budgets, or goes to the s
   await leases.giveBack("a");
   expect(memory.counters.get("wide x")).toMatchObject({ leased: 0n, held: 20n });
   expect(await problemsOf(memory)).toEqual([]);
+});
+
+test("a soft budget that is spent takes no request to the store, and is counted on all the same", async () => {
+  const soft: BudgetTerm = { counter: "soft x", limit: 3n, isHard: false, fromMs: 0, partMs: 0, most: null };
+  const hard: BudgetTerm = { ...soft, counter: "hard x", limit: 800n, isHard: true };
+  const terms = [soft, hard];
+  const within = (id: string) => leases.take(hold(id, 5n, { budgets: terms }));
+  await memory.commit([hold("before", 5n, { budgets: terms }), settle("before", 4, { budgets: terms })], post);
+  expect(within("first")).toBeNull();
+  await turn();
+  expect(within("a")).toEqual({ state: "held", amount: 5n, spentBudgets: ["soft x"] });
+  await submit(settle("a", 4, { budgets: terms, reserved: leases.reserved("a") as never }));
+  expect(memory.counters.get("soft x")).toMatchObject({ spent: 8n, held: 0n, leased: 0n });
+  expect(memory.counters.get("hard x")).toMatchObject({ spent: 8n, held: 0n });
+  // One that is open when the lease goes back is counted by the store.
+  expect(within("b")?.state).toBe("held");
+  await leases.giveBack("a");
+  await submit(settle("b", 3, { budgets: terms }));
+  expect(memory.counters.get("soft x")).toMatchObject({ spent: 11n, held: 0n, leased: 0n });
+  expect(await problemsOf(memory)).toEqual([]);
+});
+
+test("a soft budget is asked about again, so that it may renew or be raised", async () => {
+  const soft: BudgetTerm = { counter: "soft x", limit: 3n, isHard: false, fromMs: 0, partMs: 0, most: null };
+  const within = (id: string, term = soft) => leases.take(hold(id, 5n, { budgets: [term] }));
+  await memory.commit([hold("before", 5n, { budgets: [soft] }), settle("before", 4, { budgets: [soft] })], post);
+  within("first");
+  await turn();
+  expect(within("a")?.spentBudgets).toEqual(["soft x"]);
+  const renewed = { ...soft, limit: 3n, fromMs: 50, partMs: 50 };
+  nowMs = 5_001;
+  leases.alive(nowMs);
+  expect(within("b", renewed)).toBeNull();
+  await turn();
+  expect(within("c", renewed)?.spentBudgets).toBeUndefined();
 });

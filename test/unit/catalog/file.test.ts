@@ -87,9 +87,12 @@ describe("a signature", () => {
     expect(() => readSignedCatalogue(text, trusted)).toThrow(reason);
   });
 
-  test("of the maintainers is checked with a key of 32 bytes", () => {
-    for (const key of MAINTAINERS_KEYS) expect(Buffer.from(key, "base64")).toHaveLength(32);
+  test("signed with another key is not one of the maintainers", () => {
     expect(() => readSignedCatalogue(writeFileText(good), MAINTAINERS_KEYS)).toThrow(/not trusted/);
+  });
+
+  test("names keys of the maintainers that have 32 bytes, once there are any", () => {
+    expect(MAINTAINERS_KEYS.filter((key) => Buffer.from(key, "base64").length !== 32)).toEqual([]);
   });
 
   test("needs an Ed25519 key", () => {

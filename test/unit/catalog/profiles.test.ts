@@ -1,4 +1,4 @@
-// Inference profiles of Bedrock: which host of a model applies from which region, and what it costs there.
+// Hosts that stand for any provider of a cloud, such as inference profiles of Bedrock: which host of a model applies from which region, and what it costs there.
 
 import { describe, expect, it } from "vitest";
 import { readBuiltin } from "../../../src/catalog/builtin.ts";
@@ -34,6 +34,43 @@ describe("profiles", () => {
   it("are not those of a provider that speaks another format", () => {
     expect(withProfiles(BUILTIN, [cloud("amazon-bedrock", "us-east-1", "bedrock")]).get("nova-pro")).toBeUndefined();
     expect(withProfiles(BUILTIN, [cloud("openai", "us-east-1", "openai")])).toEqual(BUILTIN);
+  });
+
+  it.each([
+    ["global", 2, []],
+    ["eu", 2.2, ["eu"]],
+    ["us-east5", 2.2, ["us-east5"]],
+  ])("of Claude at Vertex cost what the endpoint %s costs", (region, input, regions) => {
+    const yaml = [
+      "providers:",
+      `  v: { kind: vertex-anthropic, region: ${region}, regions: [${region === "global" ? "eu" : region}], signIn: { project: p } }`,
+      `  s: { kind: openai, baseUrl: "http://127.0.0.1:1/v1" }`,
+    ].join("\n");
+    const { catalog } = goodLoad({ files: { "switchyard.yaml": yaml } }).settings;
+    const host = catalog.models.get("claude-sonnet-5-5")?.hosts.find(({ provider }) => provider === "v");
+    expect(host?.price?.input).toBe(input * 1e6);
+    expect(host?.regions).toEqual(regions);
+  });
+
+  it("of Gemini at Vertex are those of its endpoint for the world", () => {
+    const of = (region: string) =>
+      namesOf(withProfiles(BUILTIN, [cloud("v", region, "vertex")]).get("gemini-3.8-flash"))?.includes(
+        "v: gemini-3.8-flash",
+      );
+    expect([of("global"), of("europe-west4")]).toEqual([true, false]);
+  });
+
+  it("of Claude in Foundry are named by deployments, at the price there", () => {
+    const entry = (more: string) =>
+      `providers:\n  f: { kind: azure-anthropic, baseUrl: "https://r.services.ai.azure.com/anthropic", apiKey: k${more} }\n`;
+    const { models } = goodLoad({
+      files: { "switchyard.yaml": entry(", deployments: { claude-haiku-5-5: prod-1 }") },
+    }).settings.catalog;
+    const hosts = models.get("claude-haiku-5-5")?.hosts.filter(({ provider }) => provider === "f");
+    expect(hosts?.map(({ upstream, price }) => [upstream, price?.input])).toEqual([["prod-1", 100_000]]);
+    const named = entry("").replace("  f:", "  azure-foundry:");
+    const all = goodLoad({ files: { "switchyard.yaml": named } }).settings.catalog.models;
+    expect(all.get("claude-opus-5-5")?.hosts.map(({ provider }) => provider)).toContain("azure-foundry");
   });
 
   it("have price, format and regions of their own", () => {

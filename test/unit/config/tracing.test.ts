@@ -30,6 +30,7 @@ describe("traces", () => {
       samplerRatio: 1,
       queueMax: 2_048,
       delayMs: 5_000,
+      hasContent: false,
     });
   });
 
@@ -120,5 +121,51 @@ describe("what is wrong is said", () => {
     expect(problemsOf({ yaml: "tracing: { protocol: grpc }\n" })).toHaveLength(1);
     const both = problemsOf({ env: { OTEL_EXPORTER_OTLP_PROTOCOL: "grpc", PORT: "none" } });
     expect(both.map(({ place }) => place)).toEqual(["environment PORT"]);
+  });
+});
+
+describe("metrics and logs", () => {
+  const exports = (env: Record<string, string>) => {
+    const { metricExport, logExport } = goodLoad({ env }).settings;
+    return [metricExport?.url ?? null, logExport?.url ?? null];
+  };
+  const [METRICS, LOGS] = [`${COLLECTOR}/v1/metrics`, `${COLLECTOR}/v1/logs`];
+
+  it.each<readonly [string, Record<string, string>, readonly (string | null)[]]>([
+    ["stay here where only an endpoint is set", { OTEL_EXPORTER_OTLP_ENDPOINT: COLLECTOR }, [null, null]],
+    [
+      "are sent there where they are asked for",
+      { OTEL_EXPORTER_OTLP_ENDPOINT: COLLECTOR, OTEL_METRICS_EXPORTER: "otlp", OTEL_LOGS_EXPORTER: "otlp" },
+      [METRICS, LOGS],
+    ],
+    ["have nowhere to go without an endpoint", { OTEL_METRICS_EXPORTER: "otlp" }, [null, null]],
+    ["are sent where they have an endpoint of their own", { OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: LOGS }, [null, LOGS]],
+    [
+      "are not where their exporter is none",
+      { OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: METRICS, OTEL_METRICS_EXPORTER: "none" },
+      [null, null],
+    ],
+    ["are off with the switch", { OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: LOGS, OTEL_SDK_DISABLED: "true" }, [null, null]],
+  ])("%s", (_name, env, expected) => {
+    expect(exports(env)).toEqual(expected);
+  });
+
+  it("have headers of their own, and an interval", () => {
+    const { metricExport, tracing: traces } = goodLoad({
+      env: {
+        OTEL_EXPORTER_OTLP_ENDPOINT: COLLECTOR,
+        OTEL_EXPORTER_OTLP_HEADERS: "a=1,b=2",
+        OTEL_EXPORTER_OTLP_METRICS_HEADERS: "b=3",
+        OTEL_METRICS_EXPORTER: "otlp",
+        OTEL_METRIC_EXPORT_INTERVAL: "15000",
+      },
+    }).settings;
+    expect(metricExport).toMatchObject({ headers: { a: "1", b: "3" }, intervalMs: 15_000 });
+    expect(traces?.headers).toEqual({ a: "1", b: "2" });
+  });
+
+  it("that cannot be read stop the start", () => {
+    const env = { OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: "collector:4318", OTEL_TRACES_EXPORTER: "otlp" };
+    expect(problemsOf({ env }).map(({ place }) => place)).toEqual(["environment OTEL_EXPORTER_OTLP_LOGS_ENDPOINT"]);
   });
 });

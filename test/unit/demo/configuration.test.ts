@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type App, start } from "../../../src/app/app.ts";
-import { fillOnce, VISITOR } from "../../../src/cli/serve-demo.ts";
+import { fillOnce, VISITOR } from "../../../src/cli/demo/store.ts";
 import { load } from "../../../src/config/load.ts";
 import { demoCatalog, demoSettings } from "../../../src/demo/configuration.ts";
 import { SILENT_LOG } from "../../../src/telemetry/log.ts";

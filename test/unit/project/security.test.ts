@@ -57,7 +57,7 @@ const CONNECTING = {
   "cli/state/remote.ts": "the gateway that `switchyard apply` changes",
   "cli/run/gateway.ts": "the gateway that `switchyard run` uses",
   "cli/run/run.ts": "the gateway that `switchyard run` uses",
-  "telemetry/otlp.ts": "an OpenTelemetry collector",
+  "telemetry/otlp/sender.ts": "an OpenTelemetry collector",
 };
 
 test("nothing connects to anything that the page does not name", () => {
@@ -68,8 +68,16 @@ test("nothing connects to anything that the page does not name", () => {
   for (const row of new Set(Object.values(CONNECTING))) expect(PAGE).toContain(`\n| ${row}`);
 });
 
+test("no secret can be set at run time", () => {
+  const secrets = optionRows().filter(({ isSecret }) => isSecret);
+  expect(secrets.length).toBeGreaterThan(5);
+  expect(secrets.filter(({ isLive }) => isLive).map(({ path }) => path)).toEqual([]);
+});
+
 test("the options that the page names exist", () => {
-  const named = [...PAGE.matchAll(/`((?:server|limits|logging|prices|responses)\.\w+)`/g)].map(([, path]) => path);
+  const named = [...PAGE.matchAll(/`((?:server|limits|logging|prices|responses|alerts|cascade|search)\.\w+)`/g)].map(
+    ([, path]) => path,
+  );
   const known = new Set(optionRows().map(({ path }) => path));
   expect(named.length).toBeGreaterThan(5);
   expect(named.filter((path) => !known.has(path as string))).toEqual([]);

@@ -41,12 +41,14 @@ function Events() {
   const events = useLoad<List<AlertEvent>>(`/api/alerts/events?limit=50${filter}`, { everyMs: 60_000 });
   return (
     <Section title={TEXT.events}>
-      <Choice
-        label={TEXT.kind}
-        value={kind}
-        options={{ "": TEXT.allKinds, ...Object.fromEntries(KIND_TITLES) }}
-        onChange={(next) => setQuery({ kind: next === "" ? null : next, after: null })}
-      />
+      <div class="filters">
+        <Choice
+          label={TEXT.kind}
+          value={kind}
+          options={{ "": TEXT.allKinds, ...Object.fromEntries(KIND_TITLES) }}
+          onChange={(next) => setQuery({ kind: next === "" ? null : next, after: null })}
+        />
+      </div>
       <Shown load={events} keepsRows>
         {({ data, next }) =>
           data.length === 0 ? (

@@ -51,7 +51,7 @@ function TargetItem({ target, onEdit }: TargetItemProps) {
   return (
     <li>
       <div class="row">
-        <span class="grow cut" title={address}>
+        <span class="grow">
           <b>{name}</b> <span class="faint">{address}</span>
         </span>
         <span class="chip">{TEXT.CHANNELS[channel]}</span>

@@ -4,7 +4,7 @@ import { plural } from "../../format.ts";
 
 // index.tsx
 export const alerts = "Alerts";
-export const purpose = "What happened that you should know, and where it is sent.";
+export const purpose = "Events worth knowing about, and where they are sent.";
 export const addTarget = "Add target";
 export const events = "Events";
 export const eventColumns = ["Time", "Severity", "Event", "State"] as const;
@@ -19,8 +19,8 @@ export const older = "Older";
 
 // targets.tsx
 export const targets = "Targets";
-export const noTargets = "Events are not sent anywhere yet. Add a webhook, a Slack channel or a mail address.";
-export const CHANNELS: Readonly<Record<string, string>> = { webhook: "Webhook", slack: "Slack", email: "Mail" };
+export const noTargets = "Events aren't sent anywhere yet. Add a webhook, a Slack channel or an email address.";
+export const CHANNELS: Readonly<Record<string, string>> = { webhook: "Webhook", slack: "Slack", email: "Email" };
 export const paused = "Paused";
 export const quietFrom = (from: string, to: string) => `Quiet ${from} to ${to}`;
 export const kindCount = (count: number) => plural(count, "kind");
@@ -33,12 +33,12 @@ export const remove = "Delete";
 export const removeOf = (name: string) => `Delete ${name}`;
 export const removed = (name: string) => `${name} deleted.`;
 export const arrived = (status: number | null, answer: string) =>
-  `The test arrived${status === null ? "" : ` (${status})`}. ${answer}`;
+  `Test delivered${status === null ? "" : ` (${status})`}. ${answer}`;
 export const failed = (status: number | null, answer: string) =>
-  `The test failed${status === null ? "" : ` (${status})`}: ${answer}`;
-export const messages = "Last messages";
-export const messagesOf = (name: string) => `Last messages to ${name}`;
-export const noMessages = "Nothing was sent yet.";
+  `Test failed${status === null ? "" : ` (${status})`}: ${answer}`;
+export const messages = "Recent messages";
+export const messagesOf = (name: string) => `Recent messages to ${name}`;
+export const noMessages = "Nothing sent yet.";
 export const STATES: Readonly<Record<string, string>> = { waiting: "Waiting", sent: "Sent", failed: "Failed" };
 export const attempts = (count: number) => plural(count, "attempt");
 
@@ -48,15 +48,15 @@ export const changeTarget = (name: string) => `Change ${name}`;
 export const channel = "Channel";
 export const name = "Name";
 export const url = "Address";
-export const mailAddress = "Mail address";
-export const urlHint = "An https address that takes a POST.";
+export const mailAddress = "Email address";
+export const urlHint = "An https URL that accepts POST requests.";
 export const slackHint = "An incoming webhook of Slack or Mattermost.";
-export const mailHint = "An admin sets the mail server in the configuration.";
+export const mailHint = "The operator sets the mail server in the configuration.";
 export const urlKept = (shown: string) => `Leave it empty to keep ${shown}.`;
-export const everyKind = "Every kind of event";
+export const everyKind = "All kinds of events";
 export const kinds = "Kinds of events";
 export const quietTimes = "Quiet times";
-export const quietHint = "Only critical events are sent then.";
+export const quietHint = "Hold back all but critical events at these times";
 export const from = "From";
 export const to = "To";
 export const timeZone = "Time zone";

@@ -33,7 +33,11 @@ export function BudgetBar({ budget, standing, name }: BudgetBarProps) {
         <span title={exact(standing.spentUsd)}>{TEXT.spentOf(usd(spent), usd(amount))}</span>
         <span>{leftText(Number(standing.leftUsd))}</span>
         {reserved > 0 && <span>{TEXT.reserved(usd(reserved))}</span>}
-        <span title={utc(standing.renewsAt)}>{budget.rolling ? TEXT.rolls : TEXT.renews(ago(standing.renewsAt))}</span>
+        {budget.rolling ? (
+          <span>{(TEXT.periods[`rolling-${budget.period}`] ?? "").toLowerCase()}</span>
+        ) : (
+          <span title={utc(standing.renewsAt)}>{TEXT.renews(ago(standing.renewsAt))}</span>
+        )}
       </p>
       {isSpent ? (
         <p class={budget.hard ? "bad" : "caution"}>{budget.hard ? TEXT.isSpent : TEXT.isSpentSoftly}</p>

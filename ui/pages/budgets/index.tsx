@@ -90,5 +90,6 @@ function BudgetCard({ budget }: { readonly budget: Budget }) {
 function scopeText({ scope, value, label, each }: Budget): string {
   if (scope === "account") return TEXT.wholeAccount;
   const named = (TEXT.scopes[scope] ?? scope).toLowerCase();
-  return TEXT.scopeOf(named, each ? `${value ?? ""} ${TEXT.each}`.trim() : (label ?? value ?? ""));
+  if (each) return value === null || value === "" ? TEXT.eachOne(named) : TEXT.eachValue(named, value);
+  return TEXT.scopeOf(named, label ?? value ?? "");
 }

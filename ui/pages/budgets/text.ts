@@ -2,7 +2,7 @@
 
 // index.tsx
 export const budgets = "Budgets";
-export const purpose = "Limits on what requests may cost.";
+export const purpose = "Limits on what may be spent.";
 export const setBudget = "Set budget";
 export const noBudgets = "No budgets yet";
 export const emptyHint =
@@ -11,7 +11,8 @@ export const edit = "Edit";
 export const editNamed = (name: string) => `Edit ${name}`;
 export const warnsOnly = "warns only";
 export const setByOperator = "set by an admin";
-export const each = "each";
+export const eachOne = (scope: string) => `each ${scope}`;
+export const eachValue = (scope: string, value: string) => `each value of ${scope} ${value}`;
 export const noneYet = "Nothing spent in this period.";
 export const wholeAccount = "all requests";
 export const scopeOf = (scope: string, value: string) => `${scope} ${value}`;
@@ -23,11 +24,10 @@ export const left = (amount: string) => `${amount} left`;
 export const over = (amount: string) => `over by ${amount}`;
 export const reserved = (amount: string) => `${amount} reserved`;
 export const renews = (when: string) => `renews ${when}`;
-export const rolls = "rolling";
 export const forecast = (amount: string) => `Forecast: ${amount} at the end of the period.`;
-export const spentBy = (when: string) => `At this rate it is spent ${when}.`;
-export const isSpent = "Spent. Requests fail with 402.";
-export const isSpentSoftly = "Spent. Requests go on.";
+export const spentBy = (when: string) => `At this rate, the budget runs out ${when}.`;
+export const isSpent = "Budget spent. Requests fail with 402.";
+export const isSpentSoftly = "Budget spent. Requests continue.";
 
 // edit.tsx
 export const editBudget = "Edit budget";
@@ -66,7 +66,7 @@ export const periods: Readonly<Record<string, string>> = {
   "rolling-month": "Last 30 days",
 };
 export const timeZone = "Time zone";
-export const timeZoneHint = "Where the day begins";
+export const timeZoneHint = "Decides when a day begins";
 export const whenSpent = "When spent";
 export const refuse = "Refuse requests with 402";
 export const warn = "Only warn";

@@ -3,12 +3,14 @@
 import { useState } from "preact/hooks";
 import { useLoad } from "../../api.ts";
 import { ago, exact, usd, utc } from "../../format.ts";
+import { useShortcuts } from "../../keyboard.ts";
 import { Button, ButtonLink } from "../../kit/button.tsx";
+import { Dialog } from "../../kit/dialog.tsx";
 import { PageHead } from "../../kit/page.tsx";
 import { Empty, Shown } from "../../kit/states.tsx";
 import { numberHead, Table } from "../../kit/table.tsx";
 import { type MonthSpend, useMonthSpend } from "../../parts/people/month-spend.ts";
-import { hrefTo, hrefWith, place } from "../../router.ts";
+import { hrefTo, hrefWith, place, setQuery } from "../../router.ts";
 import { session, shownAccount } from "../../session.ts";
 import type { Invitation, List, Team, User } from "../../types.ts";
 import { InvitationItem, InviteForm, ResetDialog, ROLE_NAMES } from "../settings/access.tsx";
@@ -28,12 +30,18 @@ export function Members() {
   const spend = useMonthSpend("member");
   const [editing, setEditing] = useState<User | null>(null);
   const [resetting, setResetting] = useState<User | null>(null);
+  const invite = (): void => setQuery({ new: "1" });
+  const closeInvite = (): void => setQuery({ new: null }, { replace: true });
+  useShortcuts({ n: invite });
   const team = place.value.query.get("team");
   const isIn = ({ teams: ids }: { readonly teams: readonly string[] }): boolean => team === null || ids.includes(team);
   const pending = invited.filter((one) => isShown(one) && isIn(one));
   return (
     <>
       <PageHead title={TEXT.members} purpose={TEXT.purpose}>
+        <Button kind="primary" onClick={invite}>
+          {TEXT.invite}
+        </Button>
         {team !== null && (
           <ButtonLink href={hrefWith({ team: null })}>
             {TEXT.allMembers(teams.find(({ id }) => id === team)?.name ?? team)}
@@ -57,12 +65,17 @@ export function Members() {
           </ul>
         </section>
       )}
-      <section class="card">
-        <InviteForm
-          teams={teams}
-          onKnown={(email) => setResetting(users.data?.data.find((user) => user.email === email) ?? null)}
-        />
-      </section>
+      {place.value.query.get("new") !== null && (
+        <Dialog title={TEXT.invite} onClose={closeInvite}>
+          <InviteForm
+            teams={teams}
+            onKnown={(email) => {
+              closeInvite();
+              setResetting(users.data?.data.find((user) => user.email === email) ?? null);
+            }}
+          />
+        </Dialog>
+      )}
       {editing !== null && <MemberEditor user={editing} teams={teams} onClose={() => setEditing(null)} />}
       {resetting !== null && <ResetDialog user={resetting} onClose={() => setResetting(null)} />}
     </>
@@ -89,10 +102,12 @@ function MemberTable({ users, teams, spend, onEdit, onReset }: MemberTableProps)
             {user.email}
           </th>
           <td>{user.deactivatedAt === null ? ROLE_NAMES[user.role] : TEXT.deactivated}</td>
-          <td class="cut" title={user.teams.map(nameOf).join(", ")}>
+          <td class="cut" data-cell="teams" title={user.teams.map(nameOf).join(", ")}>
             {user.teams.map(nameOf).join(", ") || "–"}
           </td>
-          <td title={utc(user.lastSignInAt)}>{ago(user.lastSignInAt)}</td>
+          <td data-cell="seen" title={utc(user.lastSignInAt)}>
+            {ago(user.lastSignInAt)}
+          </td>
           <td>
             <a href={hrefTo("/keys", { member: user.id })}>{TEXT.showKeys}</a>
           </td>

@@ -2,8 +2,9 @@
 
 // index.tsx
 export const members = "Members";
-export const purpose = "People of the organisation, with their roles, teams and spend.";
+export const purpose = "People of this account, with their roles, teams and spend.";
 export const allMembers = (team: string) => `In ${team}: show all`;
+export const invite = "Invite user";
 export const noMembers = "Nobody here yet";
 export const invited = "Invited";
 export const member = "Member";
@@ -12,7 +13,7 @@ export const teams = "Teams";
 export const deactivated = "Deactivated";
 export const lastSignIn = "Last sign-in";
 export const keys = "Keys";
-export const showKeys = "Keys";
+export const showKeys = "Show keys";
 export const thisMonth = "This month";
 export const actions = "Actions";
 export const edit = "Edit";

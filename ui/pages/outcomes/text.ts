@@ -25,7 +25,7 @@ export const bounds = (low: string, high: string) => `(${low} to ${high})`;
 export const none = "–";
 export const differing = "Newest that differ";
 export const sampling = (name: string, model: string, share: string, spent: string, budget: string) =>
-  `${name}: ${share} of requests also go to ${model}. ${spent} of ${budget} spent today (UTC).`;
+  `Profile “${name}”: ${share} of requests also go to ${model}. ${spent} of ${budget} spent today (UTC).`;
 export const period = "Period";
 export const DAYS = { "7": "7 days", "30": "30 days", "90": "90 days" };
 export const bar = "Must agree";

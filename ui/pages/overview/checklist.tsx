@@ -8,7 +8,7 @@ import { Button } from "../../kit/button.tsx";
 import { SelectField } from "../../kit/field.tsx";
 import { helloBody, Snippets } from "../../kit/snippets.tsx";
 import { useTask } from "../../kit/task.tsx";
-import { ConnectForm } from "../../parts/connect.tsx";
+import { ConnectForm } from "../../parts/connect/form.tsx";
 import { requestFailure } from "../../parts/failure-text.ts";
 import { hrefTo } from "../../router.ts";
 import { isOperator, session } from "../../session.ts";

@@ -8,9 +8,10 @@ import { Dialog } from "../../kit/dialog.tsx";
 import { Section } from "../../kit/page.tsx";
 import { Empty, Shown } from "../../kit/states.tsx";
 import { useTask } from "../../kit/task.tsx";
-import { Connect } from "../../parts/connect.tsx";
+import { CLOUDS } from "../../parts/connect/clouds.ts";
+import { Connect } from "../../parts/connect/form.tsx";
 import { alarmOf } from "../../parts/provider-state.ts";
-import { useProviderTest } from "../../parts/provider-test.tsx";
+import { SignInLine, useProviderTest } from "../../parts/provider-test.tsx";
 import { hrefTo } from "../../router.ts";
 import type { Explore, List, Model, Provider, Vendor } from "../../types.ts";
 import { EditServer, isOwnServer } from "./edit.tsx";
@@ -122,6 +123,7 @@ function Card({ provider, name, models, usage }: ProviderCardProps) {
         </p>
       )}
       <KeyList provider={provider} />
+      <SignInLine signIn={provider.signIn} />
       {locked !== null && <p class="faint">{TEXT.lockedBy(locked.place)}</p>}
       <p class="row">
         {button}
@@ -219,6 +221,7 @@ interface VendorsProps {
 /** Servers that need an address, by their kind. */
 const OTHERS = [
   ["azure", TEXT.azure, TEXT.azureHint],
+  ...CLOUDS.map(({ kind, name, hint }) => [kind, name, hint] as const),
   ["openai", TEXT.otherServer, TEXT.otherServerHint],
 ] as const;
 

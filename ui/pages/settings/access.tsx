@@ -42,10 +42,13 @@ export function Access() {
           </ul>
         )}
       </Shown>
-      <InviteForm
-        accounts={accounts}
-        onKnown={(email) => setResetting(users.data?.data.find((user) => user.email === email) ?? null)}
-      />
+      <details>
+        <summary>{TEXT.inviteUser}</summary>
+        <InviteForm
+          accounts={accounts}
+          onKnown={(email) => setResetting(users.data?.data.find((user) => user.email === email) ?? null)}
+        />
+      </details>
       {isOperator() && <AccountForm />}
       {resetting !== null && <ResetDialog user={resetting} onClose={() => setResetting(null)} />}
     </Section>
@@ -63,7 +66,7 @@ interface UserItemProps {
 function UserItem({ user, account, onReset }: UserItemProps) {
   return (
     <li class="row">
-      <span class="grow cut">{user.email}</span>
+      <span class="grow">{user.email}</span>
       <span class="chip">{ROLE_NAMES[user.role]}</span>
       <span class="faint">{account}</span>
       <span class="faint" title={utc(user.lastSignInAt)}>
@@ -91,7 +94,7 @@ function UserItem({ user, account, onReset }: UserItemProps) {
 export function InvitationItem({ invitation }: { readonly invitation: Invitation }) {
   return (
     <li class="row">
-      <span class="grow cut">{invitation.email}</span>
+      <span class="grow">{invitation.email}</span>
       <span class="chip">{TEXT.invitedAs(ROLE_NAMES[invitation.role])}</span>
       <span class="faint" title={utc(invitation.expiresAt)}>
         {TEXT.expires(ago(invitation.expiresAt))}
@@ -169,35 +172,32 @@ export function InviteForm({ accounts = [], teams = [], onKnown }: InviteFormPro
     void run(call<NewInvitation>("POST", "/api/invitations", { body }), (made) => setLink(made.link));
   };
   return (
-    <details>
-      <summary>{TEXT.inviteUser}</summary>
-      <form onSubmit={submit}>
-        <TextField label={TEXT.email} type="email" value={email} onInput={setEmail} isRequired />
-        <div class="pair">
-          <RoleField value={role} onChange={setRole} />
-          {accounts.length > 0 && (
-            <SelectField
-              label={TEXT.account}
-              value={accountId}
-              options={accounts.map(({ id, name }) => ({ value: id, label: name }))}
-              onChange={setAccountId}
-            />
-          )}
-        </div>
-        <TeamChecks teams={teams} chosen={inTeams} onChange={setInTeams} />
-        {problem}
-        {error?.code === "email_taken" && (
-          <Button onClick={() => onKnown(email.trim().toLowerCase())}>{TEXT.resetInstead}</Button>
+    <form onSubmit={submit}>
+      <TextField label={TEXT.email} type="email" value={email} onInput={setEmail} isRequired />
+      <div class="pair">
+        <RoleField value={role} onChange={setRole} />
+        {accounts.length > 0 && (
+          <SelectField
+            label={TEXT.account}
+            value={accountId}
+            options={accounts.map(({ id, name }) => ({ value: id, label: name }))}
+            onChange={setAccountId}
+          />
         )}
-        <Button type="submit">{TEXT.createInviteLink}</Button>
-        {link !== null && (
-          <>
-            <p>{TEXT.invitationHint}</p>
-            <CopyBlock text={link} label={TEXT.invitationLink} />
-          </>
-        )}
-      </form>
-    </details>
+      </div>
+      <TeamChecks teams={teams} chosen={inTeams} onChange={setInTeams} />
+      {problem}
+      {error?.code === "email_taken" && (
+        <Button onClick={() => onKnown(email.trim().toLowerCase())}>{TEXT.resetInstead}</Button>
+      )}
+      <Button type="submit">{TEXT.createInviteLink}</Button>
+      {link !== null && (
+        <>
+          <p>{TEXT.invitationHint}</p>
+          <CopyBlock text={link} label={TEXT.invitationLink} />
+        </>
+      )}
+    </form>
   );
 }
 

@@ -12,6 +12,7 @@ import { Facts } from "../../kit/table.tsx";
 import { Tabs } from "../../kit/tabs.tsx";
 import { useTask } from "../../kit/task.tsx";
 import { showToast } from "../../kit/toast.tsx";
+import { canUsePasskeys } from "../../parts/people/passkeys.ts";
 import { baselineNamed } from "../../parts/text.ts";
 import { place, setQuery } from "../../router.ts";
 import { isOperator, may, session, signOut } from "../../session.ts";
@@ -20,6 +21,7 @@ import type { GatewaySettings } from "../../types.ts";
 import { Access, ROLE_NAMES } from "./access.tsx";
 import { Configuration } from "./configuration.tsx";
 import { LinkedIdentities } from "./identities.tsx";
+import { OwnPasskeys } from "./passkeys.tsx";
 import * as TEXT from "./text.ts";
 
 /** Processes take over each other's changes as often. */
@@ -88,6 +90,7 @@ function Own() {
         </p>
         <PasswordForm />
       </Section>
+      {canUsePasskeys() && <OwnPasskeys />}
       <LinkedIdentities />
       {!isOperator() && <p class="notice">{TEXT.adminsOnly}</p>}
     </>

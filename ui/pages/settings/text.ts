@@ -113,3 +113,9 @@ export const identities = "Single sign-on";
 export const identity = (email: string, subject: string, when: string) => `${email} (${subject}), last used ${when}`;
 export const unlink = "Remove";
 export const link = (name: string) => `Link ${name}`;
+
+// passkeys.tsx
+export const passkeys = "Passkeys";
+export const passkeyUsed = (host: string, when: string) => `for ${host}, used ${when}`;
+export const removePasskey = (name: string) => `Remove passkey ${name}`;
+export const addPasskey = "Add passkey";

@@ -7,6 +7,7 @@ import { Button, ButtonLink } from "../../kit/button.tsx";
 import { TextField } from "../../kit/field.tsx";
 import { Skeleton } from "../../kit/states.tsx";
 import { useTask } from "../../kit/task.tsx";
+import { canUsePasskeys, signInWithPasskey } from "../../parts/people/passkeys.ts";
 import { signInProblem } from "../../parts/sign-in-problem.ts";
 import { go, place } from "../../router.ts";
 import { loadSession, serverCommand, session, setUp, signIn } from "../../session.ts";
@@ -27,6 +28,7 @@ export function SignIn({ isSetUpLinkUsed }: { readonly isSetUpLinkUsed: boolean 
     >
       {isSetUpLinkUsed && <p class="notice">{TEXT.setUpUsed}</p>}
       <SingleSignOn />
+      {canUsePasskeys() && <PasskeyButton />}
       <details class="faint">
         <summary>{TEXT.forgotYourPassword}</summary>
         <p>
@@ -52,6 +54,19 @@ function SingleSignOn() {
           <ButtonLink href={`/api/sign-in/${id}?to=${encodeURIComponent(here)}`}>{TEXT.continueWith(name)}</ButtonLink>
         </p>
       ))}
+    </>
+  );
+}
+
+/** The browser lists the passkeys that it has for this site, so nobody types an address. */
+function PasskeyButton() {
+  const { problem, run } = useTask();
+  return (
+    <>
+      <p>
+        <Button onClick={() => void run(signInWithPasskey().then(loadSession))}>{TEXT.signInWithPasskey}</Button>
+      </p>
+      {problem}
     </>
   );
 }

@@ -3,6 +3,7 @@
 // index.tsx
 export const signIn = "Sign in";
 export const continueWith = (name: string) => `Continue with ${name}`;
+export const signInWithPasskey = "Sign in with a passkey";
 export const setUpUsed = "This set-up link has already been used. Sign in with your account.";
 export const forgotYourPassword = "Forgot your password?";
 export const forgotHint = "Ask your admin for a reset link (Settings, Users). If you are the only admin, run";

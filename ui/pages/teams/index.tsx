@@ -101,9 +101,7 @@ function TeamFacts({ team, inside, facts }: TeamFactsProps) {
   return (
     <>
       <div class="head-row">
-        <Heading class="grow cut" title={name}>
-          {name}
-        </Heading>
+        <Heading class="grow">{name}</Heading>
         {may("manage") && (
           <Button kind="quiet" label={TEXT.editNamed(name)} onClick={() => setQuery({ edit: id })}>
             {TEXT.edit}

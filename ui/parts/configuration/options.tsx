@@ -43,13 +43,19 @@ function useOption({ path, value, origin }: GatewayOption) {
 export function OptionField({ option }: { readonly option: GatewayOption }) {
   const { path, value, kind, words, origin } = option;
   const { problem, isBusy, save } = useOption(option);
+  // A default may be no value of the list, but what happens without one.
+  const isChosen = value !== null && words.includes(value);
   return (
     <>
       {kind === "switch" ? (
         <Check label={TEXT.on} isOn={value === "true"} onChange={(isOn) => void save(isOn)} />
       ) : kind === "choice" ? (
-        <select aria-label={path ?? ""} value={value ?? ""} onChange={(event) => void save(event.currentTarget.value)}>
-          {value === null && <option value="">–</option>}
+        <select
+          aria-label={path ?? ""}
+          value={isChosen ? value : ""}
+          onChange={(event) => void save(event.currentTarget.value)}
+        >
+          {!isChosen && <option value="">{value ?? TEXT.notSet}</option>}
           {words.map((word) => (
             <option key={word} value={word}>
               {word}

@@ -158,7 +158,7 @@ function writeUser({ user, safety_identifier: identifier }: JsonObject): JsonObj
 
 function noteDropped(body: JsonObject, conversion: Conversion): readonly string[] {
   const names = Object.keys(body).filter(
-    (name) => !CONVERTED.has(name) && !isControlField(name) && body[name] !== null,
+    (name) => !CONVERTED.has(name) && !isControlField(name, body[name]) && body[name] !== null,
   );
   for (const name of names)
     conversion.note("option_dropped", `dropped '${name}': the Messages format has no counterpart`);

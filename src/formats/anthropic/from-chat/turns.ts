@@ -224,7 +224,7 @@ function convert(part: ContentPart, conversion: Conversion): readonly Block[] {
     case "file":
       return writeFile(isObject(part.file) ? part.file : {}, conversion);
     case "input_audio":
-      conversion.refuse("it cannot hear");
+      conversion.refuse("it takes no sound");
       return [];
     default:
       conversion.refuse(`it takes no content of the type '${part.type}'`);

@@ -12,7 +12,7 @@ import { isStrictSchema } from "../../json/schema.ts";
 import { sourceOf } from "../../json/splice.ts";
 import { isControlField } from "../../service/controls.ts";
 import { hashText } from "../../tools/calls.ts";
-import type { Turn } from "../blocks.ts";
+import { CLOUD_FIELDS, type Turn } from "../blocks.ts";
 import { convertTurns } from "./messages.ts";
 import { convertTools } from "./tools.ts";
 
@@ -26,6 +26,7 @@ const USER_HASH_LENGTH = 40;
 const CONVERTED: ReadonlySet<string> = new Set([
   ...["model", "max_tokens", "messages", "system", "stream", "temperature", "top_p", "top_k", "stop_sequences"],
   ...["tools", "tool_choice", "thinking", "output_config", "output_format", "metadata", "mcp_servers"],
+  ...CLOUD_FIELDS,
 ]);
 
 /** Reasons that say more of a field that is left out. */
@@ -54,7 +55,7 @@ export function writeChatBody({ body, chat }: ClientRequest, model: HostedModel)
     ...convertUser(body),
   };
   for (const name of Object.keys(body)) {
-    if (!CONVERTED.has(name) && !isControlField(name))
+    if (!CONVERTED.has(name) && !isControlField(name, body[name]))
       conversion.note("option_dropped", `dropped '${name}': ${LEFT_OUT[name] ?? "only Anthropic has it"}`);
   }
   if (!keepsCacheControl && chat.messages.length > 0) noteCacheControl(body, conversion);

@@ -4,7 +4,7 @@
 import type { HostedModel } from "../../../core/model.ts";
 import { type Effort, isEffort } from "../../../core/requests/effort.ts";
 import type { Conversion } from "../../convert/conversion.ts";
-import { budgetForEffort, nearestEffort } from "../../convert/effort.ts";
+import { budgetForEffort, NO_REASONING, nearestEffort } from "../../convert/effort.ts";
 import type { Outgoing } from "../../format.ts";
 import { isObject, type JsonObject } from "../../json/fields.ts";
 import { isControlField } from "../../service/controls.ts";
@@ -60,7 +60,7 @@ export function writeConfig(input: ConfigInput, conversion: Conversion): Written
     ...(chat.choiceCount > 1 ? { candidateCount: chat.choiceCount } : {}),
     ...writeSampling(body, conversion),
     ...format.config,
-    ...writeThinking(input, cap),
+    ...writeThinking(input, cap, conversion),
   };
   return { config, instructions: format.instructions, dropped: noteDropped(body, conversion) };
 }
@@ -105,14 +105,28 @@ function writeFormat(
 }
 
 /** Thoughts are shown to who asks for an effort; without one the model thinks as it likes and keeps them to itself. */
-function writeThinking({ request: { body }, model, added }: ConfigInput, cap: number | null): JsonObject {
+function writeThinking(
+  { request: { body }, model, added }: ConfigInput,
+  cap: number | null,
+  conversion: Conversion,
+): JsonObject {
   const isOurs = added?.reasoning_effort !== undefined;
   const { dialect } = model;
   const asked = body.reasoning_effort ?? (isObject(body.reasoning) ? body.reasoning.effort : null);
-  if (!isEffort(asked) || dialect.thinking === "none" || !model.capabilities.has("reasoning")) return {};
+  if (!isEffort(asked)) return {};
+  if (dialect.thinking === "none" || !model.capabilities.has("reasoning")) {
+    if (!isOurs && asked !== "none") conversion.note("option_dropped", NO_REASONING);
+    return {};
+  }
   const effort = nearestEffort(asked, dialect) ?? dialect.efforts?.[0] ?? "low";
   const includeThoughts = !isOurs && asked !== "none" && effort !== "none";
   const amount = amountOf(effort, model, cap);
+  if (!isOurs && Object.keys(amount).length === 0) {
+    conversion.note(
+      "option_changed",
+      "left the amount of thinking to the model: the output cap has no room for a budget",
+    );
+  }
   return { thinkingConfig: { ...amount, ...(includeThoughts ? { includeThoughts } : {}) } };
 }
 
@@ -134,7 +148,7 @@ function budgetOf(effort: Effort, cap: number | null): JsonObject {
 
 function noteDropped(body: JsonObject, conversion: Conversion): readonly string[] {
   const names = Object.keys(body).filter(
-    (name) => !CONVERTED.has(name) && !isControlField(name) && body[name] !== null,
+    (name) => !CONVERTED.has(name) && !isControlField(name, body[name]) && body[name] !== null,
   );
   for (const name of names)
     conversion.note("option_dropped", `dropped '${name}': the Gemini format has no counterpart`);

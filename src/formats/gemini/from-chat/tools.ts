@@ -30,11 +30,13 @@ function writeDeclaration(tool: JsonObject, conversion: Conversion): JsonObject 
     conversion.refuse("it knows no custom tools with free text or a grammar");
     return null;
   }
-  const { name, description, parameters } = isObject(tool.function) ? tool.function : tool;
+  const { name, description, parameters, strict } = isObject(tool.function) ? tool.function : tool;
   if (typeof name !== "string") {
     conversion.note("tool_dropped", `dropped a tool '${toText(tool.type)}': only its own provider runs it`);
     return null;
   }
+  if (strict === true)
+    conversion.note("option_dropped", "dropped 'strict' of tools: the Gemini format has no counterpart");
   if (!NAME.test(name)) conversion.refuse(`the name of a tool must begin with a letter or _, not '${name}'`);
   return {
     name,

@@ -72,7 +72,7 @@ export function readNeeds({ fields, config }: Pick<GeminiRequest, "fields" | "co
 }
 
 function noteDropped({ fields, config }: GeminiRequest, conversion: Conversion): void {
-  const top = Object.keys(fields).filter((name) => !CONVERTED.has(name) && !isControlField(name));
+  const top = Object.keys(fields).filter((name) => !CONVERTED.has(name) && !isControlField(name, fields[name]));
   const inner = Object.keys(config).filter((name) => !CONVERTED_CONFIG.has(name));
   for (const name of [...top, ...inner.map((each) => `generationConfig.${each}`)]) {
     conversion.note("option_dropped", `dropped '${name}': only Google has it`);

@@ -36,7 +36,7 @@ interface ChatFields {
 export function writeFields(body: JsonObject, outgoing: Outgoing, conversion: Conversion): ChatFields {
   const { chat } = outgoing.request;
   if (chat.choiceCount > 1) conversion.refuse("it gives one answer at a time, so 'n' must be 1");
-  if (Array.isArray(body.modalities) && body.modalities.includes("audio")) conversion.refuse("it cannot speak");
+  if (Array.isArray(body.modalities) && body.modalities.includes("audio")) conversion.refuse("it gives no sound");
   const shared = SHARED.filter((name) => (body[name] ?? null) !== null).map((name) => [name, body[name]]);
   return {
     fields: {
@@ -158,7 +158,7 @@ function writeInclude(body: JsonObject, { capabilities }: HostedModel): JsonObje
 
 function noteDropped(body: JsonObject, conversion: Conversion): readonly string[] {
   const names = Object.keys(body).filter(
-    (name) => !CONVERTED.has(name) && !isControlField(name) && body[name] !== null,
+    (name) => !CONVERTED.has(name) && !isControlField(name, body[name]) && body[name] !== null,
   );
   for (const name of names)
     conversion.note("option_dropped", `dropped '${name}': the Responses format has no counterpart`);

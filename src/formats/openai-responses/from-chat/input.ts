@@ -62,7 +62,7 @@ function writePart(part: ContentPart, conversion: Conversion): readonly Item[] {
     case "file":
       return [{ type: "input_file", ...(isObject(part.file) ? part.file : {}) }];
     case "input_audio":
-      conversion.refuse("it cannot hear");
+      conversion.refuse("it takes no sound");
       return [];
     default:
       conversion.refuse(`it takes no content of the type '${part.type}'`);

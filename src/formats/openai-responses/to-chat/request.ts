@@ -43,8 +43,12 @@ export function writeChatBody(request: ClientRequest, model: HostedModel): ChatB
     const effort = convertEffort(body.reasoning.effort, model, conversion);
     if (effort !== null) converted.reasoning_effort = effort;
   }
+  if (isObject(body.reasoning) && SUMMARIES.has(body.reasoning.summary)) {
+    conversion.note("option_dropped", "dropped 'reasoning.summary': the model shows of its reasoning what it likes");
+  }
   for (const name of Object.keys(body)) {
-    if (CONVERTED.has(name) || isControlField(name) || !isSet(body[name]) || isUsual(name, body[name])) continue;
+    if (CONVERTED.has(name) || isControlField(name, body[name]) || !isSet(body[name]) || isUsual(name, body[name]))
+      continue;
     conversion.note("option_dropped", `dropped '${name}': only providers of the Responses API have it`);
   }
   if (conversion.refusals.length > 0) throw unconvertible(conversion.refusals);
@@ -56,6 +60,9 @@ export function writeChatBody(request: ClientRequest, model: HostedModel): ChatB
     conversions: conversion.notes,
   };
 }
+
+/** Lengths that only providers of the Responses API can be asked for. */
+const SUMMARIES: ReadonlySet<unknown> = new Set(["concise", "detailed"]);
 
 /** Chat-completions never truncates. */
 function isUsual(name: string, value: unknown): boolean {

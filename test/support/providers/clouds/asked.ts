@@ -10,11 +10,16 @@ interface Asked {
   readonly body: string;
 }
 
+interface Said {
+  readonly status?: number;
+  readonly body: unknown;
+}
+
 export interface AskedServer {
   readonly url: string;
   asked: Asked[];
   /** Text is sent as it is, everything else as JSON. */
-  answer: (request: Asked) => { readonly status?: number; readonly body: unknown };
+  answer: (request: Asked) => Said | Promise<Said>;
   close(): void;
 }
 
@@ -25,7 +30,7 @@ export async function startAskedServer(): Promise<AskedServer> {
     const { method = "", url: path = "", headers } = request;
     const seen = { method, path, headers, body: Buffer.concat(pieces).toString() };
     server.asked.push(seen);
-    const { status = 200, body } = server.answer(seen);
+    const { status = 200, body } = await server.answer(seen);
     response.writeHead(status).end(typeof body === "string" ? body : JSON.stringify(body));
   });
   await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));

@@ -11,7 +11,10 @@ export interface Secret {
 }
 
 /** Null where the signature is right, else what is wrong with it. */
-export function signatureProblem({ headers, path, bytes }: ReceivedRequest, secrets: readonly Secret[]): string | null {
+export function signatureProblem(
+  { method, headers, path, bytes }: ReceivedRequest,
+  secrets: readonly Secret[],
+): string | null {
   const { authorization = "" } = headers;
   const parts = new Map(
     authorization
@@ -31,7 +34,7 @@ export function signatureProblem({ headers, path, bytes }: ReceivedRequest, secr
   // What came is encoded once more, as every service but S3 does it.
   const canonicalPath = [...resource].map((char) => (/[A-Za-z0-9\-._~/]/.test(char) ? char : hex(char))).join("");
   const canonical = [
-    ...["POST", canonicalPath, query],
+    ...[method, canonicalPath, query],
     ...names.map((name) => `${name}:${String(headers[name])}`),
     ...["", names.join(";"), createHash("sha256").update(bytes).digest("hex")],
   ].join("\n");

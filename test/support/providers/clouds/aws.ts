@@ -9,7 +9,7 @@ const AUTHORIZATION =
 
 /** The service that a request is signed for; null where its signature is not right. */
 export function signedFor(request: ReceivedRequest, credentials: readonly AwsCredentials[]): string | null {
-  const { headers, path, raw } = request;
+  const { method, headers, path, raw } = request;
   const [, id, region = "", service = "", names = ""] = AUTHORIZATION.exec(headers.authorization ?? "") ?? [];
   const known = credentials.find(({ accessKeyId }) => accessKeyId === id);
   if (known === undefined) return null;
@@ -18,7 +18,7 @@ export function signedFor(request: ReceivedRequest, credentials: readonly AwsCre
   const time = String(headers["x-amz-date"]).replace(/^(\d{4})(\d\d)(\d\dT\d\d)(\d\d)(\d\dZ)$/, "$1-$2-$3:$4:$5");
   const again = signAws(
     {
-      method: "POST",
+      method,
       url: `http://${headers.host}${path}`,
       headers: Object.fromEntries(signed.map((name) => [name, String(headers[name])])),
       body: Buffer.from(raw),

@@ -358,10 +358,10 @@ describe("what does not fit", () => {
   it.each<[string, Json]>([
     ["n", { n: 2 }],
     [
-      "cannot hear",
+      "takes no sound",
       { messages: [{ role: "user", content: [{ type: "input_audio", input_audio: { data: "", format: "wav" } }] }] },
     ],
-    ["cannot speak", { modalities: ["text", "audio"] }],
+    ["gives no sound", { modalities: ["text", "audio"] }],
   ])("is refused where the answer would be another: %s", (words, fields) => {
     expect(() => sendChat({ messages: [USER], ...fields })).toThrow(words);
   });

@@ -88,6 +88,11 @@ describe("isControlField", () => {
   ])("%s: %s", (name, expected) => {
     expect(isControlField(name)).toBe(expected);
   });
+
+  it("counts OpenRouter's fields by their form", () => {
+    expect([isControlField("provider", { only: [] }), isControlField("models", ["a"])]).toEqual([true, true]);
+    expect([isControlField("provider", "mine"), isControlField("models", "mine")]).toEqual([false, false]);
+  });
 });
 
 describe("readDebugRequest", () => {

@@ -140,9 +140,9 @@ test.each([429, 500])("a %i that may pass invites a retry, whatever its words", 
 
 test("models that were not tried in time are not counted", () => {
   const chain = ["model-0", "b", "c"];
-  expect(chainError([status(500)], { chain }).message).toMatch(/^1 of the 3 models in the SIMPLE chain were tried/);
+  expect(chainError([status(500)], { chain }).message).toMatch(/^1 of the 3 models in the SIMPLE chain was tried/);
   const none = { chain, attempts: [], failures: [] };
   expect(chainError([], none).message).toBe(
-    "0 of the 3 models in the SIMPLE chain were tried and failed. No provider could be called in time. Try again in 1 s.",
+    "None of the 3 models in the SIMPLE chain could be tried. No provider could be called in time. Try again in 1 s.",
   );
 });

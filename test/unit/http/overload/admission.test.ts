@@ -50,10 +50,11 @@ function admissionUnder(reason: PressureReason) {
   };
 }
 
-it("a late event loop rejects nothing while there is little to do", () => {
+it("a late event loop rejects nothing while there is little to do", async () => {
   const admission = admissionUnder("event_loop");
   for (let count = 0; count < 32; count += 1) admission.ask("/v1/models");
-  expect([admission.admitted(), admission.shed]).toEqual([32, []]);
+  await vi.waitFor(() => expect(admission.admitted()).toBe(32), 120_000);
+  expect(admission.shed).toEqual([]);
   admission.ask("/healthz");
   expect(admission.admitted()).toBe(33);
 });
@@ -61,6 +62,7 @@ it("a late event loop rejects nothing while there is little to do", () => {
 it("a late event loop rejects what a key sends beyond its fair place, and serves other keys", async () => {
   const admission = admissionUnder("event_loop");
   for (let count = 0; count < 32; count += 1) admission.ask("/v1/models");
+  await vi.waitFor(() => expect(admission.admitted()).toBe(32), 120_000);
   for (let count = 0; count < 20; count += 1) admission.ask("/v1/models");
   admission.ask("/v1/models", "modest");
   expect([admission.admitted(), admission.shed]).toEqual([32, Array(19).fill("event_loop")]);

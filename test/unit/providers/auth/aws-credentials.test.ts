@@ -5,7 +5,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { FORM, findCredentials } from "../../../../src/providers/auth/aws-credentials.ts";
+import { askIdentity, findCredentials } from "../../../../src/providers/auth/aws-credentials.ts";
+import { FORM } from "../../../../src/providers/auth/token-fetch.ts";
 import { type AskedServer, startAskedServer } from "../../../support/providers/clouds/asked.ts";
 
 let server: AskedServer;
@@ -140,4 +141,20 @@ test("an error has the cloud's own code and no secret, and nothing found says wh
   await expect(find({})).rejects.toThrow("no AWS credentials were found");
   server.answer = () => ({ body: { AssumeRoleResponse: {} } });
   await expect(find(OWN, { roleArn: "r" })).rejects.toThrow("the answer holds no AWS credentials");
+});
+
+test("the identity behind credentials is asked for with a signature", async () => {
+  const identity = "arn:aws:iam::123456789012:user/gateway";
+  server.answer = () => ({ body: { GetCallerIdentityResponse: { GetCallerIdentityResult: { Arn: identity } } } });
+  const source = {
+    ...{ region: "eu-central-1", env: { AWS_ENDPOINT_URL_STS: server.url }, signal: AbortSignal.timeout(10_000) },
+    sign: (_url: string, _body: string, { accessKeyId }: { readonly accessKeyId: string }) => ({
+      ...{ ...FORM, authorization: `signed by ${accessKeyId}` },
+    }),
+  };
+  expect(await askIdentity(source, { accessKeyId: "AKIAOWN", secretAccessKey: "own" })).toBe(identity);
+  expect(server.asked[0]).toMatchObject({
+    headers: { authorization: "signed by AKIAOWN" },
+    body: "Version=2011-06-15&Action=GetCallerIdentity",
+  });
 });

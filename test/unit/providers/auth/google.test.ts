@@ -77,6 +77,7 @@ test("federation exchanges the token of another identity, and takes on a service
   expect(await fetchToken(pool)).toEqual({
     text: "ya29.for-federated",
     expiresAtMs: Date.parse("2030-01-01T00:00:00Z"),
+    identity: pool.audience,
   });
   const form = Object.fromEntries(new URLSearchParams(server.asked[0]?.body));
   expect(form).toMatchObject({ subject_token: "eyJ.subject", audience: pool.audience, scope: SCOPE });

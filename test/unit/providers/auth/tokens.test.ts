@@ -106,6 +106,25 @@ describe("tokens", () => {
     expect(await next).toBe("a");
   });
 
+  it("tell their holder, their end and why the last fetch failed", async () => {
+    const { clock, asked, tokens, give } = open();
+    expect(tokens.state()).toBeNull();
+    const first = tokens.current(null);
+    asked.at(-1)?.give({ text: "a", expiresAtMs: HOUR_MS, identity: "somebody" });
+    await first;
+    expect(tokens.state()).toEqual({ identity: "somebody", expiresAtMs: HOUR_MS, problem: null });
+    clock.nowMs = HOUR_MS - 60_000;
+    await tokens.current(null);
+    asked.at(-1)?.refuse();
+    await expect.poll(() => tokens.state()?.problem).toBe("refused");
+    expect(tokens.state()).toMatchObject({ identity: "somebody", expiresAtMs: HOUR_MS });
+    clock.nowMs = HOUR_MS;
+    const last = tokens.current(null);
+    await give("b", Number.POSITIVE_INFINITY);
+    await last;
+    expect(tokens.state()).toEqual({ identity: null, expiresAtMs: null, problem: null });
+  });
+
   it("may be refused without a promise, and hold no line breaks", async () => {
     const thrown = createTokens(() => {
       throw new Error("no account");

@@ -5,22 +5,22 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInvitations } from "../accounts/invitations.ts";
-import { createPasswords } from "../accounts/passwords.ts";
-import { secretOf } from "../app/secret.ts";
-import type { Settings } from "../config/settings.ts";
-import type { Db } from "../core/db.ts";
-import { writeConfiguration } from "../demo/configuration.ts";
-import { type DemoDbs, demoStateOf, fillWithDemo } from "../demo/fill.ts";
-import { createInvitationStore } from "../store/accounts/invitations.ts";
-import { createUserStore } from "../store/accounts/users.ts";
-import { openDb, withLog } from "../store/db.ts";
-import { createSealer } from "../store/secret/seal.ts";
-import { SILENT_LOG } from "../telemetry/log.ts";
-import type { Flags } from "./command/arguments.ts";
-import type { Terminal } from "./command/terminal.ts";
-import * as TEXT from "./command/text.ts";
-import { DEMO_DEFAULTS, progressOn } from "./demo.ts";
+import { createInvitations } from "../../accounts/invitations.ts";
+import { createPasswords } from "../../accounts/passwords.ts";
+import { secretOf } from "../../app/secret.ts";
+import type { Settings } from "../../config/settings.ts";
+import type { Db } from "../../core/db.ts";
+import { writeConfiguration } from "../../demo/configuration.ts";
+import { type DemoDbs, demoStateOf, fillWithDemo } from "../../demo/fill.ts";
+import { createInvitationStore } from "../../store/accounts/invitations.ts";
+import { createUserStore } from "../../store/accounts/users.ts";
+import { openDb, withLog } from "../../store/db.ts";
+import { createSealer } from "../../store/secret/seal.ts";
+import { SILENT_LOG } from "../../telemetry/log.ts";
+import type { Flags } from "../command/arguments.ts";
+import type { Terminal } from "../command/terminal.ts";
+import * as TEXT from "../command/text.ts";
+import { DEMO_DEFAULTS, progressOn } from "../demo.ts";
 
 interface DemoStore {
   /** The configuration's flags with the store in them. */

@@ -3,12 +3,12 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Tracing } from "../../../src/config/options/traces.ts";
-import { openOtlp } from "../../../src/telemetry/otlp.ts";
-import type { Span } from "../../../src/telemetry/spans.ts";
-import { startCollector, takes } from "../../support/network/collector.ts";
+import type { Tracing } from "../../../../src/config/options/telemetry.ts";
+import { openSpanSender } from "../../../../src/telemetry/otlp/spans.ts";
+import type { Span } from "../../../../src/telemetry/spans.ts";
+import { startCollector, takes } from "../../../support/network/collector.ts";
 
-const SRC = join(import.meta.dirname, "../../../src");
+const SRC = join(import.meta.dirname, "../../../../src");
 const TRACING: Tracing = {
   url: "http://127.0.0.1:1/v1/traces",
   headers: {},
@@ -20,6 +20,7 @@ const TRACING: Tracing = {
   samplerRatio: 1,
   queueMax: 10,
   delayMs: 1_000,
+  hasContent: false,
 };
 // The ratio is compared with the number that a trace's id stands for.
 const LOW = "00000001000000010000000100000001";
@@ -37,14 +38,14 @@ describe("which requests are traced", () => {
     ["parentbased_traceidratio", 0, false, true, false],
     ["parentbased_traceidratio", 1, true, true, false],
   ])("%s with %d: alone %s, in a sampled trace %s, in one that is not %s", (sampler, samplerRatio, ...expected) => {
-    const { isSampled } = openOtlp({ ...TRACING, sampler, samplerRatio }, "1");
+    const { isSampled } = openSpanSender({ ...TRACING, sampler, samplerRatio }, "1");
     const caller = (isCallerSampled: boolean) => ({ traceId: LOW, spanId: SPAN, isSampled: isCallerSampled });
     const seen = [isSampled(LOW, null), isSampled(LOW, caller(true)), isSampled(LOW, caller(false))];
     expect(seen).toEqual(expected);
   });
 
   it("a ratio takes some traces and not others, always the same", () => {
-    const { isSampled } = openOtlp({ ...TRACING, sampler: "traceidratio", samplerRatio: 0.5 }, "1");
+    const { isSampled } = openSpanSender({ ...TRACING, sampler: "traceidratio", samplerRatio: 0.5 }, "1");
     const ids = Array.from({ length: 200 }, (_, index) => (index + 1).toString(16).padStart(8, "0") + HIGH.slice(8));
     const spread = ids.map((id) => isSampled(id.split("").toReversed().join(""), null));
     expect(new Set(spread).size).toBe(2);
@@ -62,7 +63,7 @@ describe("an export", () => {
   const outgoing = { span, context, clockOffsetMs: 1_700_000_000_000 };
   const exported = async (protocol: Tracing["protocol"]): Promise<Buffer> => {
     const collector = await startCollector();
-    const otlp = openOtlp({ ...TRACING, protocol, url: collector.url, resource: { "service.name": "s" } }, "1");
+    const otlp = openSpanSender({ ...TRACING, protocol, url: collector.url, resource: { "service.name": "s" } }, "1");
     await otlp.send([outgoing]);
     otlp.close();
     await collector.close();
@@ -108,7 +109,7 @@ describe("the exporter", () => {
       collector.behave(takes);
       response.destroy();
     });
-    const otlp = openOtlp({ ...TRACING, timeoutMs: 60_000, url: collector.url }, "1");
+    const otlp = openSpanSender({ ...TRACING, timeoutMs: 60_000, url: collector.url }, "1");
     await otlp.send([]);
     expect(collector.posts).toHaveLength(2);
     otlp.close();
@@ -118,7 +119,7 @@ describe("the exporter", () => {
   it("ends what is under way when it is closed, and sends nothing after that", async () => {
     const collector = await startCollector();
     collector.behave(() => otlp.close());
-    const otlp = openOtlp({ ...TRACING, timeoutMs: 60_000, url: collector.url }, "1");
+    const otlp = openSpanSender({ ...TRACING, timeoutMs: 60_000, url: collector.url }, "1");
     await expect(otlp.send([])).rejects.toThrow("closed");
     await expect(otlp.send([])).rejects.toThrow("closed");
     expect(collector.posts).toHaveLength(1);
@@ -129,11 +130,21 @@ describe("the exporter", () => {
   const text = (name: string): string => readFileSync(join(SRC, name), "utf8");
 
   it("is loaded only when it is needed: elsewhere its types are imported, or it is on demand", () => {
-    const importers = files.filter((name) => /from "[./\w-]*\/otlp\.ts"/.test(text(name)));
-    const values = importers.filter((name) => !/^import type \{[^}]*\} from "[./\w-]*\/otlp\.ts";$/m.test(text(name)));
-    expect(values).toEqual([]);
-    expect(files.filter((name) => text(name).includes('await import("../telemetry/otlp.ts")'))).toEqual([
-      "app/traces.ts",
+    const loading = files.filter((name) => /^import (?!type)[^;]*from "@opentelemetry/m.test(text(name)));
+    expect(loading.map((name) => name.replace("telemetry/otlp/", "")).toSorted()).toEqual([
+      "logs.ts",
+      "metrics.ts",
+      "sender.ts",
+      "spans.ts",
+    ]);
+    const others = files.filter((name) => !loading.includes(name));
+    const heavy = /^import (?!type)[^;]*from "[./\w-]*otlp\/(?:logs|metrics|sender|spans)\.ts"/m;
+    expect(others.filter((name) => heavy.test(text(name)))).toEqual([]);
+    const onDemand = /await import\("\.\.\/telemetry\/otlp\/(\w+)\.ts"\)/g;
+    expect([...text("app/telemetry.ts").matchAll(onDemand)].map(([, name]) => name).toSorted()).toEqual([
+      "logs",
+      "metrics",
+      "spans",
     ]);
   });
 });

@@ -1,14 +1,15 @@
 // The queue of spans: batches one after the other, a bound, and an end that does not wait for ever.
 
 import { describe, expect, it, vi } from "vitest";
-import { SILENT_LOG } from "../../../src/telemetry/log.ts";
-import { createSpanQueue, type SpanQueueOptions } from "../../../src/telemetry/span-queue.ts";
+import { SILENT_LOG } from "../../../../src/telemetry/log.ts";
+import { createExportQueue, type ExportQueueOptions } from "../../../../src/telemetry/otlp/queue.ts";
 
-function setUp(send: (spans: readonly number[]) => Promise<void>, options: Partial<SpanQueueOptions<number>> = {}) {
+function setUp(send: (spans: readonly number[]) => Promise<void>, options: Partial<ExportQueueOptions<number>> = {}) {
   vi.useFakeTimers();
   const dropped: [string, number][] = [];
   let sent = 0;
-  const queue = createSpanQueue<number>({
+  const queue = createExportQueue<number>({
+    signal: "traces",
     send,
     queueMax: 1_000,
     delayMs: 5_000,

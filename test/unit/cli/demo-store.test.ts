@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { readArguments } from "../../../src/cli/command/arguments.ts";
 import { withStore } from "../../../src/cli/command/store.ts";
 import { credits } from "../../../src/cli/credits.ts";
-import { demoStore, fillOnce } from "../../../src/cli/serve-demo.ts";
+import { demoStore, fillOnce } from "../../../src/cli/demo/store.ts";
 import { load } from "../../../src/config/load.ts";
 import type { Settings } from "../../../src/config/settings.ts";
 import { demoSettings } from "../../../src/demo/configuration.ts";

@@ -2,19 +2,21 @@
 
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { PROVIDER_KINDS } from "../../src/catalog/provider-kinds.ts";
-import { CAPABILITIES, type Capability, PROVIDER_ID } from "../../src/core/model.ts";
-import { call } from "../api.ts";
-import { Button } from "../kit/button.tsx";
-import { Dialog } from "../kit/dialog.tsx";
-import { SelectField, TextArea, TextField } from "../kit/field.tsx";
-import { useTask } from "../kit/task.tsx";
-import { showToast } from "../kit/toast.tsx";
-import { loadSession } from "../session.ts";
-import type { ProviderTested, Vendor } from "../types.ts";
-import { Capabilities } from "./capabilities.tsx";
-import { TestOutcome } from "./provider-test.tsx";
-import * as TEXT from "./text.ts";
+import { PROVIDER_KINDS } from "../../../src/catalog/provider-kinds.ts";
+import { CAPABILITIES, type Capability, PROVIDER_ID } from "../../../src/core/model.ts";
+import { call } from "../../api.ts";
+import { Button } from "../../kit/button.tsx";
+import { Dialog } from "../../kit/dialog.tsx";
+import { SelectField, TextArea, TextField } from "../../kit/field.tsx";
+import { useTask } from "../../kit/task.tsx";
+import { showToast } from "../../kit/toast.tsx";
+import { loadSession } from "../../session.ts";
+import type { ProviderTested, Vendor } from "../../types.ts";
+import { Capabilities } from "../capabilities.tsx";
+import { TestOutcome } from "../provider-test.tsx";
+import * as TEXT from "../text.ts";
+import { CloudForm } from "./cloud-form.tsx";
+import { CLOUDS } from "./clouds.ts";
 
 /** The formats of servers that are not in the catalogue. */
 const KINDS = PROVIDER_KINDS.flatMap(({ kind, label }) => (label === undefined ? [] : [{ value: kind, label }]));
@@ -27,10 +29,15 @@ interface ConnectProps {
 
 /** Nothing is stored before *Connect*: a test sends the key with the question. */
 export function Connect({ what, onClose }: ConnectProps) {
-  const name = typeof what !== "string" ? what.name : what === AZURE ? TEXT.kindAzure : TEXT.anotherServer;
+  const cloud = CLOUDS.find(({ kind }) => kind === what);
+  const name = cloud?.name ?? (typeof what !== "string" ? what.name : OTHER_NAMES[what]) ?? TEXT.anotherServer;
   return (
     <Dialog title={TEXT.connectNamed(name)} onClose={onClose}>
-      <ConnectForm what={what} onDone={onClose} />
+      {cloud === undefined ? (
+        <ConnectForm what={what} onDone={onClose} />
+      ) : (
+        <CloudForm cloud={cloud} onDone={onClose} />
+      )}
     </Dialog>
   );
 }
@@ -38,6 +45,7 @@ export function Connect({ what, onClose }: ConnectProps) {
 /** Kind of server that Azure is. The catalogue has models of Azure under the provider id below. */
 const AZURE = "azure";
 const AZURE_ID = "azure-openai";
+const OTHER_NAMES: Readonly<Record<string, string>> = { [AZURE]: TEXT.kindAzure };
 
 interface ConnectFormProps {
   readonly what: Vendor | string;
