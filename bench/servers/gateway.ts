@@ -74,6 +74,7 @@ function freeLedger(): Ledger {
     hold: async ({ amounts }) => ({ state: "held", amount: amounts[0] ?? 0n }),
     settle: async ({ charge }) => ({ state: "settled", paid: charge, absorbed: 0n }),
     release: async () => undefined,
+    end: async () => undefined,
     move: nobody,
     balance: nobody,
     // Large bodies are only read for an account that has credits.

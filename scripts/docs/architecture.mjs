@@ -39,6 +39,7 @@ const FOLDERS = {
   "src/config/options": "One table row per setting.",
   "src/core/alerts": "Events.",
   "src/core": "Shared types. Its ports connect the services.",
+  "src/core/audit": "Files and audit.",
   "src/core/batches": "Files and batches.",
   "src/core/budgets": "Budgets.",
   "src/core/processes": "What processes share.",

@@ -247,7 +247,8 @@ async function openParts(dbs: WorkerDbs, context: PartsContext) {
     ...{ form: wireFormats.stored, storedBytes: limits.storedBytes, secret: secret.bytes, owner: money.owner },
     ...{ live, log, now, worker },
   });
-  const batches = openBatches(dbs, { settings, secret: secret.bytes, owner: money.owner, log, now, worker });
+  const { owner, ledger } = money;
+  const batches = openBatches(dbs, { settings, secret: secret.bytes, owner, ledger, log, now, worker });
   const sessions = await openSessions(dbs.log, { live, log, now, worker });
   const records = await openRecords(dbs, { logging, log, metrics, now, worker });
   const speeds = shareSpeeds(db, { worker, current: () => configuration.snapshots.current(), log });

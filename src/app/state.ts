@@ -1,6 +1,7 @@
 // Wiring of what is kept for clients: stored responses, conversations, routing sessions, files and batches.
 
 import type { StoredBytesLimit } from "../accounts/limits/stored-bytes.ts";
+import type { Ledger } from "../billing/ledger.ts";
 import type { LiveSettings, Settings } from "../config/settings.ts";
 import type { Db } from "../core/db.ts";
 import type { Log } from "../core/log.ts";
@@ -15,7 +16,9 @@ import type { StateServices } from "../gateway/state/services.ts";
 import { createStateUpkeep } from "../gateway/state/upkeep.ts";
 import { createBatchStore } from "../store/batches/batches.ts";
 import { createFileStore } from "../store/batches/files.ts";
+import { createNativeQueue } from "../store/batches/native.ts";
 import { createBatchQueue } from "../store/batches/queue.ts";
+import { createUploadStore } from "../store/batches/uploads.ts";
 import { createCacheStore } from "../store/responses/caches.ts";
 import { createCompletionStore, createMark } from "../store/responses/completions.ts";
 import { createSealedContent } from "../store/responses/content.ts";
@@ -142,6 +145,7 @@ export async function openSessions(
 
 interface FileStoreContext {
   readonly settings: Pick<Settings, "files">;
+  readonly ledger: Pick<Ledger, "end">;
   readonly secret: Buffer;
   /** Name of this run of this process. */
   readonly owner: string;
@@ -157,18 +161,24 @@ export interface OpenedBatches {
 
 export function openBatches(
   { db, contents }: Pick<WorkerDbs, "db" | "contents">,
-  { settings, secret, owner, log, now, worker }: FileStoreContext,
+  { settings, secret, owner, ledger, log, now, worker }: FileStoreContext,
 ): OpenedBatches {
-  const { filesBytesPerAccount, filesPerAccount, filesRetentionDays, batchConcurrency } = settings.files;
+  const { filesBytesPerAccount, filesPerAccount, filesRetentionDays, batchConcurrency, batchNativeFrom } =
+    settings.files;
   const lines = createSealer(secret, "batches");
-  const queue = createBatchQueue(contents, lines, { owner, processes: db });
-  const files = createFileStore(contents, createSealer(secret, "files"));
+  const running = new Set<string>();
+  const queue = createBatchQueue(contents, lines, { owner, processes: db, endHolds: ledger.end, running });
+  const sealer = createSealer(secret, "files");
+  const files = createFileStore(contents, sealer);
+  const uploads = createUploadStore(contents, sealer);
   const retention = createRetention({
     ...{ subject: "files", now, log },
     // A file has its own end.
     store: {
       deleteBefore: async (atMs, limit) =>
-        (await files.deleteExpired(atMs, limit)) + (await queue.deleteBefore(atMs, limit)),
+        (await uploads.deleteExpired(atMs, limit)) +
+        (await files.deleteExpired(atMs, limit)) +
+        (await queue.deleteBefore(atMs, limit)),
     },
     days: () => 0,
   });
@@ -176,10 +186,13 @@ export function openBatches(
   return {
     services: {
       files,
+      uploads,
       room: { bytes: filesBytesPerAccount, files: filesPerAccount },
       retentionDays: filesRetentionDays,
       store: createBatchStore(contents, lines),
       queue,
+      native: createNativeQueue(contents, lines, { owner, running }),
+      nativeFrom: batchNativeFrom,
       concurrency: batchConcurrency,
     },
     close: () => retention.stop(),

@@ -31,6 +31,7 @@ export class Draft {
   readonly #wallets = new Map<string, Wallet>();
   readonly #newHolds = new Map<string, Hold>();
   readonly #resolvedHolds = new Map<string, Hold>();
+  readonly #sharedHolds = new Map<string, Hold>();
   readonly #keySpends = new Map<string, KeySpend>();
   readonly #counters = new Map<string, BudgetCounter>();
   readonly #budgetLeases = new Map<string, BudgetLease>();
@@ -62,7 +63,16 @@ export class Draft {
   }
 
   hold(id: string): Hold | undefined {
-    return this.#resolvedHolds.get(id) ?? this.#newHolds.get(id) ?? this.#state.holds.get(id);
+    return (
+      this.#sharedHolds.get(id) ?? this.#resolvedHolds.get(id) ?? this.#newHolds.get(id) ?? this.#state.holds.get(id)
+    );
+  }
+
+  /** Sets the amounts of the hold of a batch. */
+  putShared(hold: Hold): void {
+    assert(hold.amount >= 0n, "a hold cannot be negative");
+    assert((hold.shared?.lent ?? 0n) >= 0n, "the hold of a batch cannot have lent less than nothing");
+    this.#sharedHolds.set(hold.id, hold);
   }
 
   /** True if the hold is a row of the store, or becomes one with this batch. */
@@ -78,6 +88,10 @@ export class Draft {
   /** Ends a hold. A hold of the same batch is written once, in its last state, and a hold of a lease never. */
   resolveHold(hold: Hold, state: HoldState): void {
     const { id, accountId, keyId, amount, isLimited, isMetered, owner, budgets } = hold;
+    if (hold.shared !== undefined) {
+      this.putShared({ ...hold, state });
+      return;
+    }
     const ended: Hold =
       owner === undefined
         ? { id, accountId, keyId, amount, state, isLimited, isMetered }
@@ -188,8 +202,9 @@ export class Draft {
   changes(): LedgerChanges {
     return {
       wallets: [...this.#wallets.values()],
-      newHolds: [...this.#newHolds.values()].map((hold) => this.#resolvedHolds.get(hold.id) ?? hold),
+      newHolds: [...this.#newHolds.values()].map((hold) => this.hold(hold.id) ?? hold),
       resolvedHolds: [...this.#resolvedHolds.values()].filter(({ id }) => this.#state.holds.has(id)),
+      sharedHolds: [...this.#sharedHolds.values()].filter(({ id }) => this.#state.holds.has(id)),
       keySpends: [...this.#keySpends.values()],
       counters: [...this.#counters.values()],
       budgetLeases: [...this.#budgetLeases.values()],
@@ -254,6 +269,10 @@ function pushCharge(fields: HashedField[], { keyId, usage, charge, paid, absorbe
   );
   // Charges of earlier versions have none, and their hashes must not change.
   for (const { unit, count, rate } of price.lines ?? []) fields.push(unit, count, rate);
+}
+
+export function holding({ accountId, posted, leased, epoch, sequence, hash }: Wallet, held: bigint): Wallet {
+  return { accountId, posted, held, leased, epoch, sequence, hash };
 }
 
 /** Credit that is neither on hold nor leased. */

@@ -1,6 +1,7 @@
 // Leases: credit that this process has set aside in the store. Holds are taken from a lease in memory, so no request waits
 // for a disk before its provider is called. Only wallets with plenty of credit are leased from; unused leases are returned.
 
+import { isOfBatch } from "../core/batches/holds.ts";
 import type { BudgetHold, BudgetTerm, WantedLease } from "../core/budgets/counter.ts";
 import type {
   HoldOp,
@@ -134,7 +135,7 @@ export class Leases {
   /** Reserves from the lease. Returns null if the store has to take the hold. */
   take(op: Omit<HoldOp, "kind">): TakenHold | null {
     const [amount = 0n] = op.amounts;
-    if (op.spendLimit !== null || !this.#mayReserve()) return null;
+    if (op.spendLimit !== null || isOfBatch(op.id) || !this.#mayReserve()) return null;
     if (op.budgets !== undefined) return op.isMetered ? null : this.#takeWithin(op, amount, op.budgets);
     if (op.isMetered) return this.#metered.has(op.accountId) ? this.#reserve(op, amount) : null;
     const account = this.#account(op.accountId);

@@ -3,6 +3,7 @@
 // retried until it is booked. It is never refunded.
 
 import { setTimeout as delay } from "node:timers/promises";
+import { BATCH_OWNER } from "../core/batches/holds.ts";
 import type {
   HoldOp,
   HoldOutcome,
@@ -14,6 +15,7 @@ import type {
   ReservedHold,
   SettleOp,
   SettleOutcome,
+  VoidOp,
   Wallet,
 } from "../core/ledger.ts";
 import type { Log } from "../core/log.ts";
@@ -32,6 +34,11 @@ export interface Ledger {
   settle(op: Omit<SettleOp, "kind">): Promise<SettleOutcome | { readonly state: "deferred" }>;
   /** Releases a hold. Never rejects: a failed release is retried until it succeeds. */
   release(hold: { readonly holdId: string; readonly accountId: string }): Promise<void>;
+  /**
+   * Ends holds, so that nothing can be charged to them any more, not even by a process that seemed dead. A hold with a key
+   * that arrives later is refused. Rejects where the store is away.
+   */
+  end(holds: readonly EndedHold[]): Promise<void>;
   move(op: Omit<MoveOp, "kind">): Promise<MoveOutcome>;
   balance(accountId: string): Promise<Wallet>;
   /** Credit that can be reserved for the account in memory. */
@@ -40,6 +47,8 @@ export interface Ledger {
   start(): Promise<void>;
   stop(): Promise<void>;
 }
+
+type EndedHold = Pick<VoidOp, "holdId" | "accountId" | "keyId">;
 
 export interface LedgerOptions {
   readonly store: LedgerStore;
@@ -122,11 +131,16 @@ export function createLedger(options: LedgerOptions): Ledger {
       if (outbox.has(hold.holdId) || leases.release(hold.holdId)) return;
       await recovery.release(hold);
     },
+    end: (holds) => endAll(holds, submit),
     move: (op) => recalling<MoveOutcome>({ kind: "move", ...op, mayRecall: true }),
     balance: async (accountId) => withHeld(await store.balance(accountId), leases.heldFor(accountId)),
     leased: (accountId) => leases.freeFor(accountId),
     ...createLife({ ...options, batcher, leases, recovery, beat }),
   };
+}
+
+async function endAll(holds: readonly EndedHold[], submit: Submit): Promise<void> {
+  await Promise.all(holds.map((one) => submit({ kind: "void", isExpiry: false, isFinal: true, ...one })));
 }
 
 /** Commits batches of operations to this store. */
@@ -214,7 +228,7 @@ function createSleepClock(): () => number {
 
 /** Copies field by field: a spread costs a microsecond on every request. */
 function toHoldOp(hold: Omit<HoldOp, "kind">): HoldOp {
-  const { id, accountId, keyId, amounts, atLeast, spendLimit, isMetered, periodStartMs, budgets } = hold;
+  const { id, accountId, keyId, amounts, atLeast, spendLimit, isMetered, periodStartMs, budgets, shared } = hold;
   const kind = "hold";
   const op = {
     kind,
@@ -228,6 +242,7 @@ function toHoldOp(hold: Omit<HoldOp, "kind">): HoldOp {
     periodStartMs,
     mayRecall: true,
   } as const;
+  if (shared !== undefined) return { ...op, shared, owner: BATCH_OWNER };
   return budgets === undefined ? op : { ...op, budgets };
 }
 

@@ -37,7 +37,8 @@ import {
   spentSoftly,
   tightestBudget,
 } from "./budgets.ts";
-import { assert, availableIn, BALANCE_MAX, Draft } from "./draft.ts";
+import { assert, availableIn, BALANCE_MAX, Draft, holding } from "./draft.ts";
+import { availableFor, lend, poolOf, type SharedPool, takeBack } from "./shared-holds.ts";
 
 /** Applies the operations in order. Returns an outcome for each, and the changes that the store must write. */
 export function post(
@@ -75,7 +76,8 @@ function hold(draft: Draft, op: HoldOp): HoldOutcome {
     return { state: "held", amount: known.amount };
   }
   const wallet = draft.wallet(op.accountId);
-  const available = availableIn(wallet);
+  const pool = poolOf(draft, op);
+  const available = pool === null ? availableIn(wallet) : availableFor(pool, wallet);
   const spend = inPeriod(draft.keySpend(op.keyId), op.periodStartMs);
   const spendable = op.spendLimit === null ? null : op.spendLimit - (spend.spent - spend.spentBefore) - spend.held;
   const isMetered = op.isMetered && draft.hasWallet(op.accountId);
@@ -88,17 +90,21 @@ function hold(draft: Draft, op: HoldOp): HoldOutcome {
   }
   const budget = tightestBudget(draft, budgets, { leases: "spent" });
   const unleased = recallBudgets ? tightestBudget(draft, budgets, { leases: "left" }) : budget;
-  const usable = isMetered ? (spendable ?? BALANCE_MAX) : lower(available, spendable);
-  const usableLater = isMetered ? usable : lower(available + wallet.leased, spendable);
+  const isBounded = !isMetered || pool?.shared.isCapped === true;
+  const usable = isBounded ? lower(available, spendable) : (spendable ?? BALANCE_MAX);
+  const leasedToo = isBounded && pool?.shared.isCapped !== true ? wallet.leased : 0n;
+  const usableLater = lower(usable + leasedToo, spendable);
   const amount = grantable(op, usable, budget);
   const recalled = op.mayRecall ? grantable(op, usableLater, unleased) : null;
   if (recalled !== null && (amount === null || recalled > amount)) return recallLeases(draft, op, available);
   if (amount === null) {
     const isBudget = budget !== null && grantable(op, usable, null) !== null;
-    return isBudget ? { state: "refused", reason: "budget", budget } : refuse(op, { wallet, available, spendable });
+    if (isBudget) return { state: "refused", reason: "budget", budget };
+    return refuse(op, { wallet, available, spendable, pool });
   }
   const spentBudgets = spentSoftly(draft, budgets);
-  if (!op.isMetered) draft.putWallet(holding(wallet, wallet.held + amount));
+  const taken = pool === null ? 0n : lend(draft, pool, amount);
+  if (!op.isMetered) draft.putWallet(holding(wallet, wallet.held + amount - taken));
   draft.addHold({
     id: op.id,
     accountId: op.accountId,
@@ -109,6 +115,7 @@ function hold(draft: Draft, op: HoldOp): HoldOutcome {
     isMetered: op.isMetered,
     ...(budgets.length === 0 ? {} : { budgets: holdBudgets(draft, budgets, amount) }),
     ...(op.owner === undefined ? {} : { owner: op.owner }),
+    ...(op.shared === undefined ? {} : { shared: { lent: 0n, ...op.shared } }),
   });
   if (op.spendLimit !== null) draft.putKeySpend({ ...spend, held: spend.held + amount });
   return spentBudgets.length === 0 ? { state: "held", amount } : { state: "held", amount, spentBudgets };
@@ -121,10 +128,6 @@ function recallLeases(draft: Draft, { accountId }: HoldOp, available: bigint): H
 }
 
 const NO_BUDGETS: readonly BudgetTerm[] = [];
-
-function holding({ accountId, posted, leased, epoch, sequence, hash }: Wallet, held: bigint): Wallet {
-  return { accountId, posted, held, leased, epoch, sequence, hash };
-}
 
 /**
  * Begins a period with the first operation that names it. A process with a slow clock stays in the current period. So do
@@ -149,15 +152,23 @@ function grantable({ amounts, atLeast }: HoldOp, usable: bigint, budget: BudgetR
 }
 
 /** Refuses with a reason. The key's spend limit comes first, since more credits would not help then. */
-function refuse(
-  op: HoldOp,
-  { wallet, available, spendable }: { wallet: Wallet; available: bigint; spendable: bigint | null },
-): HoldOutcome {
+function refuse(op: HoldOp, { wallet, available, spendable, pool }: Shortage): HoldOutcome {
   const enough = op.atLeast ?? op.amounts.at(-1) ?? 0n;
   const wouldFit = op.isMetered || grantable(op, available, null) !== null;
   if (spendable !== null && wouldFit) return { state: "refused", reason: "spend-limit", available: spendable };
+  // What lines that run do not need comes back, and may be enough.
+  if (pool !== null && pool.shared.lent > 0n) return { state: "refused", reason: "on-hold", available };
+  if (pool?.shared.isCapped === true) return { state: "refused", reason: "max-cost", available };
   const isOnHold = wallet.held + wallet.leased > 0n && wallet.posted > 0n && wallet.posted >= enough;
   return { state: "refused", reason: isOnHold ? "on-hold" : "insufficient", available };
+}
+
+/** Amounts in which a hold was not available. */
+interface Shortage {
+  readonly wallet: Wallet;
+  readonly available: bigint;
+  readonly spendable: bigint | null;
+  readonly pool: SharedPool | null;
 }
 
 /** Charges a hold. An expired hold is charged from the available credit: a late settlement is no refund. */
@@ -169,9 +180,11 @@ function settle(draft: Draft, op: SettleOp): SettleOutcome {
   assert(held.accountId === op.accountId, "a hold is resolved under the account it was taken for");
   const wallet = draft.wallet(held.accountId);
   const freed = held.state === "open" ? held.amount : 0n;
-  const reserved = held.isMetered ? 0n : freed;
-  draft.putWallet(holding(wallet, wallet.held - reserved));
-  const { paid, absorbed } = bookCharge(draft, op, held);
+  const pool = poolOf(draft, held);
+  if (!held.isMetered) draft.putWallet(holding(wallet, wallet.held - freed - (pool?.hold.amount ?? 0n)));
+  const most = pool?.shared.isCapped === true ? freed + pool.hold.amount : null;
+  const { paid, absorbed } = bookCharge(draft, op, { held, most });
+  if (pool !== null) takeBack(draft, pool, { held, freed, paid });
   countSpend(draft, held, { freed, paid, periodStartMs: op.periodStartMs });
   countBudgets(draft, held, { paid, windows: op.budgets ?? [] });
   return { state: "settled", paid, absorbed };
@@ -185,7 +198,7 @@ function settleReserved(draft: Draft, op: SettleOp, reserved: ReservedHold): Set
   const left = leased - least(leased, amount, op.charge);
   if (left < leased) draft.putLease({ owner, accountId, amount: left });
   const held: Hold = { id, accountId, keyId, amount, state: "open", isLimited: false, isMetered, owner };
-  const { paid, absorbed } = bookCharge(draft, op, held);
+  const { paid, absorbed } = bookCharge(draft, op, { held, most: null });
   const wallet = draft.wallet(accountId);
   const lease = { left, available: availableIn(wallet), epoch: wallet.epoch };
   if (budgets === undefined) return { state: "settled", paid, absorbed, lease };
@@ -193,11 +206,16 @@ function settleReserved(draft: Draft, op: SettleOp, reserved: ReservedHold): Set
   return { state: "settled", paid, absorbed, lease, budgetsLeft };
 }
 
-/** Books the charge after the amount on hold was freed, and ends the hold. */
-function bookCharge(draft: Draft, op: SettleOp, held: Hold): Pick<Charge, "paid" | "absorbed"> {
+/** Books the charge after the amount on hold was freed, and ends the hold. `most` is what its batch may still cost. */
+function bookCharge(
+  draft: Draft,
+  op: SettleOp,
+  { held, most }: { readonly held: Hold; readonly most: bigint | null },
+): Pick<Charge, "paid" | "absorbed"> {
   const { accountId, keyId, isMetered } = held;
   const free = availableIn(draft.wallet(accountId));
-  const paid = isMetered || op.charge < free ? op.charge : free;
+  const payable = isMetered || op.charge < free ? op.charge : free;
+  const paid = most !== null && most < payable ? most : payable;
   const absorbed = op.charge - paid;
   draft.resolveHold(held, "settled");
   const { holdId, usage, charge } = op;
@@ -284,11 +302,17 @@ function grantTransaction({ holdId, accountId, paid }: Charge) {
 function release(draft: Draft, op: VoidOp): VoidOutcome {
   const held = draft.hold(op.holdId);
   if (held === undefined && op.keyId !== undefined) return bar(draft, op, op.keyId);
+  if (held?.state === "expired" && op.isFinal === true) {
+    draft.resolveHold(held, "voided");
+    return { state: "voided" };
+  }
   if (held?.state !== "open") return { state: "already-resolved" };
   assert(held.accountId === op.accountId, "a hold is resolved under the account it was taken for");
   const wallet = draft.wallet(held.accountId);
-  if (!held.isMetered) draft.putWallet(holding(wallet, wallet.held - held.amount));
+  const pool = poolOf(draft, held);
+  if (!held.isMetered) draft.putWallet(holding(wallet, wallet.held - held.amount - (pool?.hold.amount ?? 0n)));
   draft.resolveHold(held, op.isExpiry ? "expired" : "voided");
+  if (pool !== null) takeBack(draft, pool, { held, freed: held.amount, paid: 0n });
   if (op.isExpiry) draft.beginEpoch(op.accountId);
   countSpend(draft, held, { freed: held.amount, paid: 0n, periodStartMs: 0 });
   countBudgets(draft, held, { paid: 0n, windows: [] });

@@ -36,7 +36,7 @@ export function createRemoteBatcher({ link, owner, onUnavailable }: RemoteBatche
     async submit(op: LedgerOp) {
       open += 1;
       try {
-        const sent = op.kind === "hold" ? { ...op, owner } : op;
+        const sent = op.kind === "hold" ? { owner, ...op } : op;
         return (await link.call(LEDGER_SERVICE, sent)) as LedgerOutcome;
       } catch (error) {
         if (error instanceof StoreUnavailable) onUnavailable();

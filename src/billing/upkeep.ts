@@ -1,6 +1,6 @@
 // Background upkeep: the audit of the ledger, and the removal of what budgets and repeated requests need no longer.
 
-import type { LedgerVerdict } from "../core/ledger.ts";
+import type { LedgerVerdict } from "../core/audit/ledger.ts";
 import type { Log } from "../core/log.ts";
 import type { IdempotencyStore } from "../core/requests/idempotency.ts";
 

@@ -1,7 +1,8 @@
 // The audit: computes every wallet again from its transactions, and every charge from its tokens and prices. Names the
 // first wrong rows. Locks nothing.
 
-import type { AuditedTransaction, Charge, LedgerAudit, LedgerVerdict, Wallet, WalletCheck } from "../core/ledger.ts";
+import type { AuditedTransaction, LedgerAudit, LedgerVerdict, WalletCheck } from "../core/audit/ledger.ts";
+import type { Charge, Wallet } from "../core/ledger.ts";
 import { costNano, type NanoUsd } from "../core/money.ts";
 import { amountIn, availableIn, transactionHash } from "./draft.ts";
 

@@ -96,6 +96,8 @@ export interface ProviderRow {
   /** The vendor's own name for the variable that holds a key; setting it switches the provider on. */
   readonly keyVariable: string;
   readonly dialect: DialectChanges;
+  /** Says that batches can be sent to the vendor's own address. */
+  readonly hasBatches?: boolean;
   /** Absent where the vendor says nothing of it. */
   readonly cache?: CacheRow;
   /** Addresses at which the vendor speaks another format; used when a configuration names the kind or the address. */

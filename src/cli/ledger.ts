@@ -3,7 +3,7 @@
 
 import { verifyLedger } from "../billing/verify.ts";
 import { command } from "../config/package.ts";
-import type { LedgerVerdict } from "../core/ledger.ts";
+import type { LedgerVerdict } from "../core/audit/ledger.ts";
 import { StoreBehind, type StoreLoss } from "../core/store-errors.ts";
 import { createAuditLog, verifyAuditLog } from "../store/audit/log.ts";
 import { auditedDb } from "../store/audit/scope.ts";

@@ -41,6 +41,7 @@ const entryReader = (kinds: readonly ProviderKind[]) =>
     headers: textMap(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, "a header's name"),
     allowPrivateNetwork: truth,
     traceparent: truth,
+    batches: truth,
     region: text({ test: (value) => /^[a-z0-9-]{2,40}$/.test(value), expected: "a region such as eu-central-1" }),
     signIn: textMap(/^\w{1,40}$/, "a field of the sign-in"),
     regions: regionList,
@@ -151,6 +152,7 @@ function readProvider(id: string, entry: MappingEntry, input: ProvidersInput): P
     // An address from the operator may be one of their own network: local models are an everyday case.
     allowsPrivate: fields.allowPrivateNetwork ?? vendorRow === undefined,
     takesTraceparent: fields.traceparent ?? false,
+    ...((fields.batches ?? vendorRow?.hasBatches === true) ? { hasBatches: true } : {}),
     ...(region === undefined ? {} : { region }),
     ...(fields.signIn === undefined ? {} : { signIn: fields.signIn }),
     ...(fields.regions === undefined ? {} : { regions: fields.regions }),

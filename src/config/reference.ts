@@ -193,6 +193,7 @@ function entriesText(): string {
 | \`headers\` | none | sent with every call |
 | \`allowPrivateNetwork\` | yes for an address that you wrote, else no | whether the address may lead to a private network. Link-local and metadata addresses are never called |
 | \`traceparent\` | no | whether calls carry a trace id |
+| \`batches\` | of a built-in name at its own address | whether batches may be sent on to it: see [Files and batches](files-and-batches.md#batches-of-hosts) |
 | \`region\` | for Bedrock, \`AWS_REGION\` | clouds: the region that is called, and part of the address |
 | \`signIn\` | none | clouds: how to sign in, without secrets. Bedrock: \`profile\`, \`roleArn\`, \`externalId\`. Vertex: \`project\`, \`credentialsFile\`. Azure: \`method\`, \`tenantId\`, \`clientId\` |
 | \`regions\` | unknown | all places where it answers, such as \`[eu]\`, \`[de]\` or \`[eu-central-1]\`. A request that requires regions uses no provider without them |

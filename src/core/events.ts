@@ -167,7 +167,7 @@ export const LOG_EVENTS = {
   "responses.pruned": { level: "info", meaning: "Responses and conversations older than the retention were deleted." },
   "batches.failed": {
     level: "warn",
-    meaning: "A step of a batch failed, for instance because the database is away. It is tried again.",
+    meaning: "A step of a batch failed, for instance because the database or a host is away. It is tried again.",
   },
   "files.pruned": { level: "info", meaning: "Files that have expired were deleted." },
   "files.prune_failed": { level: "warn", meaning: "Expired files could not be deleted. It is tried again." },

@@ -38,6 +38,16 @@ export interface Hold {
   readonly budgets?: readonly Budgets.BudgetHold[];
   /** The process that took it, where that may be another than the one that writes it. */
   readonly owner?: string;
+  /** Set for the hold of a batch, whose `amount` is what is left for lines that have not begun. */
+  readonly shared?: SharedHold;
+}
+
+/** A hold that other holds are taken from, and given back to. */
+export interface SharedHold {
+  /** Amount that open holds of lines have from it. */
+  readonly lent: NanoUsd;
+  /** True if lines may cost no more than the batch has on hold. Otherwise they may use other credits as well. */
+  readonly isCapped: boolean;
 }
 
 /** Credits of an account that a process may reserve for requests without asking the store again. */
@@ -117,6 +127,8 @@ export interface HoldOp {
   readonly mayRecall?: boolean;
   /** The process that takes it, where another one writes it. */
   readonly owner?: string;
+  /** Says that the holds of lines are taken from this one. */
+  readonly shared?: Pick<SharedHold, "isCapped">;
 }
 
 export interface SettleOp {
@@ -156,6 +168,8 @@ export interface VoidOp {
   readonly isExpiry: boolean;
   /** Key of a hold that may or may not have been taken. With the key, the store refuses a hold that arrives later. */
   readonly keyId?: string;
+  /** Ends an expired hold as well, so that no late settlement can charge it. */
+  readonly isFinal?: true;
 }
 
 /** Money in from outside (positive) or a correction (either sign). The id makes it happen once. */
@@ -206,8 +220,8 @@ export type HoldOutcome =
   | { readonly state: "refused"; readonly reason: "budget"; readonly budget: Budgets.BudgetRefusal }
   | {
       readonly state: "refused";
-      /** `leased`: less was available than wanted, and leases could make up for it. */
-      readonly reason: "insufficient" | "on-hold" | "spend-limit" | "leased";
+      /** `leased`: less was available than wanted, and leases could make up for it. `max-cost`: that of a batch. */
+      readonly reason: "insufficient" | "on-hold" | "spend-limit" | "max-cost" | "leased";
       readonly available: NanoUsd;
     };
 
@@ -285,6 +299,8 @@ export interface LedgerChanges extends Budgets.BudgetChanges {
   readonly wallets: readonly Wallet[];
   readonly newHolds: readonly Hold[];
   readonly resolvedHolds: readonly Hold[];
+  /** Holds of batches with other amounts, which may be resolved as well. They are not in `resolvedHolds`. */
+  readonly sharedHolds: readonly Hold[];
   readonly keySpends: readonly KeySpend[];
   readonly leases: readonly CreditLease[];
   readonly transactions: readonly Transaction[];
@@ -366,38 +382,4 @@ export interface LedgerList {
   ): Promise<readonly LedgerPeriod[]>;
   /** Newest first, as many as asked for. */
   days(accountId: string, limit: number): Promise<readonly LedgerPeriod[]>;
-}
-
-/** A transaction as the audit reads it. Transactions never change, so a wallet in use can be checked. */
-export interface AuditedTransaction {
-  readonly transaction: Transaction;
-  readonly charge: Charge | null;
-  readonly holdState: string | null;
-}
-
-export interface WalletCheck {
-  readonly wallet: Wallet;
-  /** The sum of its open holds, read in the same statement as the wallet. */
-  readonly openHolds: bigint;
-  readonly openHoldCount: number;
-  /** The sum of its leases. */
-  readonly leases: bigint;
-}
-
-export interface LedgerAudit {
-  wallets(): Promise<readonly WalletCheck[]>;
-  /** In order, from the one after `afterSequence` up to and including `upToSequence`. */
-  transactions(accountId: string, afterSequence: number, upToSequence: number): Promise<readonly AuditedTransaction[]>;
-  /** Rows that refer to nothing, or that nothing refers to; each as a sentence. */
-  strays(): Promise<readonly string[]>;
-}
-
-export interface LedgerVerdict {
-  readonly ok: boolean;
-  readonly accounts: number;
-  readonly transactions: number;
-  readonly openHolds: number;
-  readonly auditEntries: number;
-  /** The first rows that do not fit, each as a sentence. */
-  readonly problems: readonly string[];
 }

@@ -247,6 +247,8 @@ export interface Provider extends ProviderKind {
   readonly allowsPrivate?: boolean;
   /** Says that calls carry our `traceparent`, for a provider that takes part in the same traces. */
   readonly takesTraceparent?: boolean;
+  /** Says that it runs batches itself. */
+  readonly hasBatches?: boolean;
 }
 
 /** The sign-in to a provider whose credentials end or are fetched, as one process knows it. */

@@ -10,12 +10,14 @@ import type { AskedServiceTier, ServiceTier } from "../core/money.ts";
 import type { Effort } from "../core/requests/effort.ts";
 import type { Note } from "../core/requests/notes.ts";
 import type { OwnEndpoint } from "./endpoints/own-endpoint.ts";
+import type { FileReferences } from "./file-references.ts";
 import type { BytePieces } from "./json/byte-pieces.ts";
 import type { JsonObject } from "./json/fields.ts";
 import type { UnreadPart } from "./json/parse.ts";
 import type { ModelListing } from "./listing.ts";
 import type { FormBody, Upload } from "./media/upload.ts";
 import type { InputBatch, MediaUse, StreamedAnswer } from "./media-use.ts";
+import type { NativeBatches } from "./native-batches.ts";
 import type { ClientPaths } from "./paths.ts";
 import type { RateLimitHeaders } from "./provider/retry-after.ts";
 import type { JsonSource } from "./scan/scan.ts";
@@ -185,6 +187,8 @@ export interface ClientFormat extends ClientEnd {
   readonly completions?: CompletionForm;
   /** For formats whose clients keep prompts to begin later requests with. */
   readonly cached?: CachedForm;
+  /** For formats whose requests name files of the gateway. */
+  readonly fileReferences?: FileReferences;
 }
 
 /** The format of a call. */
@@ -296,6 +300,8 @@ export interface ProviderFormat {
   /** Headers that say when a limit is full again, beside those every provider may send. */
   readonly rateLimitHeaders?: readonly RateLimitHeaders[];
   readonly listing: ModelListing;
+  /** Absent where providers of the format run no batches. */
+  readonly batches?: NativeBatches;
 }
 
 /** The request that a refused field was part of. */

@@ -10,6 +10,8 @@ export interface ClientPaths {
   readonly baseUrl: "" | "/v1";
   /** Everything below it belongs to the format, also where nothing is found; the routes' own paths when left out. */
   readonly base?: string;
+  /** Beginnings of further paths that belong to the format. */
+  readonly otherBases?: readonly string[];
   readonly modelsPath: string;
   readonly routes: readonly CallRoute[];
   /** Headers that a call needs beside its key. */

@@ -96,7 +96,8 @@ async function wholeAnswer(
     const { beganAt, endedAt } = ready.attempted.attempts.at(-1) as AttemptReport;
     const outputTokens = assessment.usage.buckets.output;
     const observed = { firstMs: null, headMs: headAt - beganAt, outputTokens, outputMs: endedAt - beganAt };
-    if (usage?.ownSearches === undefined) services.speeds.note(answered.model.hostKey, observed);
+    if (usage?.ownSearches === undefined && call.native === undefined)
+      services.speeds.note(answered.model.hostKey, observed);
     noteTurn(ready, usage, whole.toolCallIds(), services);
   });
   const bytes = (await kept) ?? written;

@@ -1,6 +1,7 @@
 // One call through the gateway: its input from http/, and the observer of its progress.
 
 import type { Profile, Team } from "../core/accounts.ts";
+import type { NativeAnswer } from "../core/batches/batches.ts";
 import type { CallReport } from "../core/call-report.ts";
 import type { CancelSignal } from "../core/cancellation.ts";
 import type { Usage } from "../core/chat.ts";
@@ -40,6 +41,10 @@ export interface Call {
   readonly idempotencyId: string | null;
   /** The stored state of the response; null where nothing is stored for later turns. */
   readonly state: CallState | null;
+  /** Names the next hold of a line of a batch, so that no other run of the line can be charged. Absent for other calls. */
+  readonly nextHoldId?: () => Promise<string>;
+  /** The answer of a host to which a line of a batch was sent: nobody is called any more. Absent for other calls. */
+  readonly native?: NativeAnswer;
   /** Read once, for the decision and for what is remembered of it. */
   prompt?: ReadPrompt;
 }

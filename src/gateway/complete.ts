@@ -34,8 +34,8 @@ export async function complete(received: Call, services: Services): Promise<Answ
   try {
     observer.routing();
     const isRouted = call.format.endpoint === undefined;
-    const decision = isRouted ? route(call, services) : nameModel(call, services);
-    const planned = isRouted ? planCascadeOf(call, decision, services) : null;
+    const decision = isRouted ? answeredAt(call.native, route(call, services)) : nameModel(call, services);
+    const planned = isRouted && call.native === undefined ? planCascadeOf(call, decision, services) : null;
     observer.routed();
     facts = { decision, reservation: null, attempted: null, course: null };
     await requireRates(call, decision, services);
@@ -59,8 +59,15 @@ export async function complete(received: Call, services: Services): Promise<Answ
   }
 }
 
+/** The decision with the host that has answered already. */
+function answeredAt(native: Call["native"], decision: Decision): Decision {
+  if (native === undefined) return decision;
+  const { model, host } = native;
+  return { ...decision, model, chain: [model], hosts: { [model]: [host] } };
+}
+
 /** Endpoints other than chat have no service tiers and no searches. */
-function prepared(call: Call, services: Services): Call {
+export function prepared<T extends Pick<Call, "request" | "caller">>(call: T, services: Services): T {
   const { catalog } = services;
   const constraints = constraintsOf(call.caller, catalog);
   const tiered = withServiceTier(call.request, constraints, catalog);
@@ -128,7 +135,10 @@ function withRouting(
 }
 
 /** Only chat is routed. */
-function nameModel({ format, request, caller }: Call, { catalog, health }: Services): Decision {
+export function nameModel(
+  { format, request, caller }: Pick<Call, "format" | "request" | "caller">,
+  { catalog, health }: Services,
+): Decision {
   const { chat, controls, batch } = request;
   const constraints = constraintsOf(caller, catalog);
   const { model, hostOrder, providersFirst, isOneHost } = controls;

@@ -47,11 +47,15 @@ export interface Reservation {
 
 /** Running requests settle within moments, so their reserved credits are worth a quick retry. */
 const ON_HOLD_RETRY_SECONDS = 1;
+/** Marks the answer to a line that costs more than is left of the price that the caller of its batch named. */
+export const MAX_COST_HEADER = "x-batch-max-cost";
 const NO_CAPS: ReadonlyMap<string, number> = new Map();
 
 export async function reserve(call: Call, decision: Decision, services: Services): Promise<Reservation> {
+  // A hold that was refused leaves nothing behind, so another trial may have its id.
+  const holdId = (await call.nextHoldId?.()) ?? newHoldId(services.now());
   for (let trial = decision; ; ) {
-    const asked = askedHold(call, trial, services);
+    const asked = askedHold(call, { decision: trial, holdId }, services);
     const outcome = await services.ledger.hold(asked.terms);
     const next = withoutSpent(asked, outcome);
     if (next === null) return reservationOf(outcome, { asked, wanted: decision }, services);
@@ -68,8 +72,12 @@ function withoutSpent({ decision, budgets }: AskedHold, outcome: HoldOutcome): D
   return { ...adjusted(decision, TEXT.leftOutByBudget(dropped)), chain, model: chain[0] as string };
 }
 
-function askedHold(call: Call, decision: Decision, services: Services): AskedHold {
-  const { key } = call.caller;
+/** The most that each model of a decision could cost. */
+export function quotesOf(
+  call: Pick<Call, "request" | "format">,
+  decision: Decision,
+  services: Pick<Services, "catalog">,
+): { readonly input: QuoteInput; readonly quotes: readonly Quote[] } {
   const input: QuoteInput = {
     models: hostedModelsOf(decision, services.catalog),
     chat: call.request.chat,
@@ -81,9 +89,17 @@ function askedHold(call: Call, decision: Decision, services: Services): AskedHol
     effortTokens: (model) => thinkingTokens(model, effortOf(decision, model.id)),
     markupPpm: services.catalog.markupPpm,
   };
-  const quotes = quoteChain(input);
+  return { input, quotes: quoteChain(input) };
+}
+
+function askedHold(
+  call: Call,
+  { decision, holdId: id }: { readonly decision: Decision; readonly holdId: string },
+  services: Services,
+): AskedHold {
+  const { key } = call.caller;
+  const { input, quotes } = quotesOf(call, decision, services);
   const amounts = holdAmounts(quotes);
-  const id = newHoldId(services.now());
   const { spendKeyId: keyId, accountId, spendLimitNano: spendLimit } = key;
   const atLeast = leastUseful(quotes, input);
   const periodStartMs = spendPeriodStartMs(key, services.now());
@@ -262,12 +278,19 @@ interface Shortfall {
   readonly outputCapField: string;
 }
 
-function noCredit({ reason, available }: HoldRefusal, { needed, resetsAtMs, outputCapField }: Shortfall): GatewayError {
+export function noCredit(
+  { reason, available }: HoldRefusal,
+  { needed, resetsAtMs, outputCapField }: Shortfall,
+): GatewayError {
   const amounts = TEXT.amounts(formatUsd(needed), formatUsd(available > 0n ? available : 0n));
   if (reason === "on-hold") return onHold(TEXT.creditsReserved(amounts));
   if (reason === "spend-limit") {
     const message = TEXT.spendLimitReached(amounts, resetsAtMs);
     return new GatewayError("noCredit", message, { code: "spend_limit_reached" });
+  }
+  if (reason === "max-cost") {
+    const headers = { [MAX_COST_HEADER]: "reached" };
+    return new GatewayError("noCredit", TEXT.maxCostReached(amounts), { code: "max_cost_reached", headers });
   }
   // At zero a smaller answer would be refused as well.
   return insufficient(available > 0n ? TEXT.notEnoughCredits(amounts, outputCapField) : TEXT.noCreditsLeft(amounts));

@@ -76,7 +76,9 @@ export function assess(given: Delivered, { catalog, usageProblem }: Services): A
   const counted = withOwnUnits(usage, call.request.media);
   const { baseline, markupPpm } = catalog;
   const charged = tiersPossible(delivered).map((tier) => {
-    const at = priceOf(model.price as RateCard, pricedUsage(counted, buckets, tier));
+    // The price of the moment at which a line was sent to a host.
+    const card = call.native?.price ?? (model.price as RateCard);
+    const at = priceOf(card, pricedUsage(counted, buckets, tier));
     return { serviceTier: tier, price: at, charge: costNano(buckets, at, markupPpm) };
   });
   const { serviceTier, price, charge } = charged.reduce((one, other) => (other.charge > one.charge ? other : one));
@@ -134,8 +136,9 @@ function withOwnUnits(usage: Usage | null, media: MediaUse | undefined): Partial
  * The tier that the provider reports. An answer without counts is charged at the one that was asked for. Where counts come
  * without a tier, the provider may bill the usual one or the one that was asked for, and the dearer of them is charged.
  */
-function tiersPossible({ model, askedTier, usage }: Delivered): readonly (ServiceTier | undefined)[] {
-  if (usage === null) return [askedTier];
+function tiersPossible({ call, model, askedTier, usage }: Delivered): readonly (ServiceTier | undefined)[] {
+  // Hosts write the usual tier into the answers of their batches, and charge the price of batches.
+  if (usage === null || call.native !== undefined) return [askedTier];
   const isUntold = usage.serviceTier === undefined && usage.isTierTold !== true;
   return isUntold && askedTier !== undefined && model.price?.tiers?.[askedTier] !== undefined
     ? [undefined, askedTier]

@@ -63,6 +63,8 @@ export const outputLimited = (tokens: number | undefined) =>
 export const amounts = (needed: string, available: string) => `${needed} USD needed, ${available} USD available`;
 export const creditsReserved = (sums: string) =>
   `The credits are reserved by requests that are still running (${sums}). Retry when they are done.`;
+export const maxCostReached = (sums: string) =>
+  `The batch may cost no more than its service_max_cost_usd, and not enough of it is left (${sums}).`;
 export const spendLimitReached = (sums: string, resetsAtMs: number | null) =>
   `This key has reached its spend limit (${sums}).${resetsAtMs === null ? "" : ` It resets on ${dayOf(resetsAtMs)} (00:00 UTC).`}`;
 export const notEnoughCredits = (sums: string, outputCapField: string) =>

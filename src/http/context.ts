@@ -23,7 +23,7 @@ import type { PriceCheckStore } from "../catalog/prices/check.ts";
 import type { FixedSettings, LiveSettings, ShownOption } from "../config/settings.ts";
 import type { AlertEventStore } from "../core/alerts/events.ts";
 import type { AlertOutbox } from "../core/alerts/targets.ts";
-import type { LedgerVerdict } from "../core/ledger.ts";
+import type { LedgerVerdict } from "../core/audit/ledger.ts";
 import type { Log } from "../core/log.ts";
 import type { ClientSemaphores } from "../core/processes/semaphores.ts";
 import type { ExploreLog } from "../core/requests/explore.ts";

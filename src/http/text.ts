@@ -262,6 +262,30 @@ export const filesFull = ({ bytes, files }: { readonly bytes: number; readonly f
 
 // v1/batches/batches.ts
 export const batchNotFound = (id: string) => `Batch with id '${id}' not found.`;
+export const filesTooLong = (limit: number) =>
+  `The request is longer than ${limit} bytes with the files that it names. Name fewer or shorter files.`;
+export const notFileObject = "'file' must be an object.";
+export const notFileId = "'file.name' must be 'files/' and 1 to 40 lowercase letters, digits and dashes.";
+export const otherOffset = (size: number) => `The upload has ${size} bytes. Go on there.`;
+export const sendFilePieces =
+  "Announce the file with 'X-Goog-Upload-Command: start', or send it as multipart/related with its metadata.";
+export const fileExists = "There is a file with this name already. Delete it, or choose another name.";
+export const sendPart = "Send the part as a form (multipart/form-data) with the file 'data'.";
+export const onePart = "Send exactly one file as 'data'.";
+export const notFileName = "'filename' must be a text with at least one character.";
+export const notExpiry = "'expires_after' must be an object with 'anchor' and 'seconds'.";
+export const notMimeType = "'mime_type' must be a media type such as application/jsonl.";
+export const notBytes = (name: string) => `'${name}' must be the length of the file in bytes, at least 1.`;
+export const notPartIds = "'part_ids' must be a list of the ids of the parts, in the order of the file.";
+export const notMd5 = "'md5' must be 32 hexadecimal digits.";
+export const otherMd5 = "The parts have another MD5 sum. Send the broken part again, or leave out 'md5'.";
+export const unknownPart = (id: string) => `This upload has no part '${id}', or it is named twice.`;
+export const otherLength = (bytes: number, announced: number) =>
+  `The parts have ${bytes} bytes, but the upload was announced with ${announced}.`;
+export const uploadTooLong = (announced: number) =>
+  `The parts of this upload are longer than the ${announced} bytes that were announced. Cancel it and begin again.`;
+export const uploadOver = (status: string) => `The upload is ${status}, so nothing can be done with it any more.`;
+export const uploadNotFound = (id: string) => `Upload with id '${id}' not found. Uploads end after an hour.`;
 export const batchOver = (status: string) => `The batch is ${status}, so it cannot be cancelled.`;
 export const batchRuns = "The batch still runs. Wait for its end, or cancel it.";
 export const batchesOff = "This gateway runs no batches.";
@@ -270,6 +294,7 @@ export const inputFilePurpose = "'input_file_id' must be a file that was uploade
 export const metadataObject = "'metadata' must be an object.";
 export const maxCost = "'service_max_cost_usd' must be a number from 0 to 1000000.";
 export const tooManyLines = (most: number) => `A batch has at most ${most} lines.`;
+export const resultLost = "This request was charged, but its result was lost with the process that ran it.";
 export const emptyFile = "The file has no lines.";
 export const resultFile = "This file goes with its batch and cannot be deleted alone.";
 

@@ -1,9 +1,19 @@
 // The queue of batches on every store: who runs a line, and what becomes of it when its process dies.
 
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { BatchQueue, BatchStore, ClaimedLine, LineResult, NewBatch } from "../../src/core/batches/batches.ts";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type {
+  BatchQueue,
+  BatchStore,
+  ClaimedLine,
+  EndHolds,
+  LineResult,
+  NativeBatch,
+  NativeQueue,
+  NewBatch,
+} from "../../src/core/batches/batches.ts";
 import type { Db } from "../../src/core/db.ts";
 import { createBatchStore } from "../../src/store/batches/batches.ts";
+import { createNativeQueue } from "../../src/store/batches/native.ts";
 import { createBatchQueue } from "../../src/store/batches/queue.ts";
 import { openDb } from "../../src/store/db.ts";
 import { createSealer } from "../../src/store/secret/seal.ts";
@@ -13,7 +23,7 @@ import { describeStores } from "../support/stores/stores.ts";
 const SEALER = createSealer(Buffer.from("a secret for tests only"), "batches");
 const END = 1_000;
 const OK: LineResult = { status: 200, requestId: "r", body: { said: "yes" } };
-const LATER = { notBeforeMs: 10, isCounted: false };
+const LATER = { notBeforeMs: 10, isCounted: false, end: "not-begun" } as const;
 
 await describeStores("batches", ({ url }) => {
   let db: Db;
@@ -21,7 +31,10 @@ await describeStores("batches", ({ url }) => {
   let queue: BatchQueue;
   let name: NewBatch;
   let count = 0;
-  const queueOf = (owner: string): BatchQueue => createBatchQueue(db, SEALER, { owner, processes: db });
+  const ended: string[] = [];
+  const endHolds: EndHolds = async (holds) => void ended.push(...holds.map(({ holdId }) => holdId));
+  const queueOf = (owner: string): BatchQueue =>
+    createBatchQueue(db, SEALER, { owner, processes: db, endHolds, running: new Set() });
   beforeAll(async () => {
     db = await openDb(url);
     await db.migrate();
@@ -31,12 +44,13 @@ await describeStores("batches", ({ url }) => {
   });
   beforeEach(async () => {
     await db.query("DELETE FROM batch_lines");
+    ended.length = 0;
     queue = queueOf("one");
     name = await begin();
   });
   afterAll(() => db.close());
 
-  async function begin(more: Partial<NewBatch> = {}): Promise<NewBatch> {
+  async function begin(more: Partial<NewBatch> = {}, isNative = false): Promise<NewBatch> {
     count += 1;
     const content = { endpoint: "/v1/responses", inputFileId: null, metadata: null, errors: [] };
     const times = { createdAtMs: 1, expiresAtMs: END, deletedAtMs: Date.now() + 1e9 };
@@ -48,7 +62,7 @@ await describeStores("batches", ({ url }) => {
       { customId: "b", body: "{}" },
       { customId: "c", body: "{}" },
     ]);
-    await store.release(batch);
+    await store.release(batch, isNative);
     return batch;
   }
   const show = async (batch = name) => {
@@ -60,6 +74,104 @@ await describeStores("batches", ({ url }) => {
     lines.map(({ position }) => position).sort((a, b) => a - b);
   const claimed = async (by: BatchQueue, limit = 9, nowMs = 1) => positions(await by.claim(limit, nowMs, []));
   const first = async (by: BatchQueue): Promise<ClaimedLine> => (await by.claim(1, 1, []))[0] as ClaimedLine;
+
+  describe("lines that are sent to a host", () => {
+    const host = { model: "m", host: "alpha", price: { input: 1, output: 2, cacheRead: null, cacheWrite: null } };
+    const nativeOf = (owner: string): NativeQueue => createNativeQueue(db, SEALER, { owner, running: new Set() });
+    let native: NativeQueue;
+    beforeEach(async () => {
+      native = nativeOf("one");
+      await db.query("DELETE FROM batch_lines");
+    });
+    const claimable = () => begin({}, true);
+    const send = async (batch: NewBatch, lines: readonly ClaimedLine[]) => {
+      const sent = { accountId: "ada", id: `n-${batch.id}`, batchId: batch.id, provider: "alpha", remoteId: "r" };
+      await native.sent(
+        { ...sent, createdAtMs: 1 },
+        lines.map((line) => ({ line, host })),
+      );
+    };
+    const dueOf = async (batch: NewBatch, nowMs: number, by = native) =>
+      (await by.due(nowMs)).filter(({ batchId }) => batchId === batch.id);
+
+    test("wait for that, and go to the process that sends them", async () => {
+      const batch = await claimable();
+      expect(await claimed(queue)).toEqual([]);
+      expect(positions(await native.claim(2, 1))).toEqual([0, 1]);
+      expect(positions(await nativeOf("two").claim(9, 1))).toEqual([2]);
+      await native.giveUpBefore(1);
+      expect(await show(batch)).toMatchObject({ counts: { running: 3 } });
+    });
+
+    test("come back with their answers, or without", async () => {
+      const batch = await claimable();
+      const lines = await native.claim(9, 1);
+      await native.keep(lines.slice(2));
+      await send(batch, lines.slice(0, 2));
+      expect(await show(batch)).toMatchObject({ counts: { sent: 2, waiting: 1 } });
+      expect(await dueOf(batch, 2)).toEqual([]);
+      const [due] = await dueOf(batch, 5_000);
+      expect(due).toMatchObject({ remoteId: "r", provider: "alpha", expiresAtMs: END, isCancelled: false });
+      // No other process gets it at the same time.
+      expect(await dueOf(batch, 5_000, nativeOf("two"))).toEqual([]);
+      await native.answered(due as NativeBatch, 0, '{"said":"yes"}');
+      await native.answered(due as NativeBatch, 2, '{"said":"never sent"}');
+      await native.over(due as NativeBatch);
+      expect(await dueOf(batch, 900_000)).toEqual([]);
+      const back = await queue.claim(9, 1, []);
+      const found = new Map(back.map((line) => [line.position, line.native]));
+      expect(found.get(0)).toEqual({ ...host, body: '{"said":"yes"}' });
+      expect([found.get(1), found.get(2)]).toEqual([null, null]);
+      await native.answered(due as NativeBatch, 1, '{"said":"too late"}');
+      expect(await show(batch)).toMatchObject({ counts: { running: 3 } });
+    });
+
+    test("are left to our own queue where nobody sends them", async () => {
+      await claimable();
+      await native.giveUpBefore(0);
+      expect(await claimed(queue)).toEqual([]);
+      await native.giveUpBefore(1);
+      expect(await claimed(queue)).toEqual([0, 1, 2]);
+    });
+
+    test("keep their batch open, and are cancelled with it unless they have an answer", async () => {
+      const batch = await claimable();
+      await send(batch, await native.claim(9, 1));
+      await store.cancel(batch, 2);
+      await queue.keepUp(3);
+      expect(await show(batch)).toMatchObject({ status: "cancelling", counts: { sent: 3 } });
+      const [due] = await dueOf(batch, 5_000);
+      expect(due?.isCancelled).toBe(true);
+      await native.answered(due as NativeBatch, 1, "{}");
+      await native.over(due as NativeBatch);
+      expect(positions(await queue.claim(9, 3, []))).toEqual([1]);
+      await queue.keepUp(4);
+      expect(await show(batch)).toMatchObject({ counts: { cancelled: 2, running: 1 } });
+    });
+  });
+
+  test("earlier runs are ended before a line may be charged, and what was on hold is released", async () => {
+    const line = await first(queue);
+    expect(await queue.holdIds(line)).toHaveLength(3);
+    expect(ended).toEqual([]);
+    await queue.retry(line, { ...LATER, end: "unknown" });
+    const again = (await queue.claim(1, 11, []))[0] as ClaimedLine;
+    const ids = await queue.holdIds(again);
+    expect(ended).toHaveLength(3);
+    expect(ids.some((id) => ended.includes(id))).toBe(false);
+    await db.query(
+      `INSERT INTO charges (hold_id, request_id, account_id, key_id, model, provider, input_tokens, cache_read_tokens,
+         cache_write_tokens, output_tokens, is_estimated, price_json, markup_ppm, outcome, charge, paid, absorbed, created_at)
+       VALUES ($1, 'r', 'ada', 'k', 'm', 'p', 1, 0, 0, 0, 0, '{}', 0, 'complete', 7, 7, 0, 1)`,
+      [ended[0] as string],
+    );
+    expect(await queue.holdIds(again)).toEqual([]);
+    await queue.finish(again, { ...OK, status: 422 }, 0n);
+    expect((await show()).cost).toBe(7n);
+    await store.cancel(name, 12);
+    await queue.keepUp(13);
+    expect(ended).toContain(`batch:${name.id}`);
+  });
 
   test("each line goes to one process", async () => {
     expect(await claimed(queue, 2)).toEqual([0, 1]);
@@ -123,8 +235,8 @@ await describeStores("batches", ({ url }) => {
     expect(await claimed(queue, 9, END)).toEqual([]);
     await queue.keepUp(END);
     expect(await show()).toMatchObject({ status: "expired", counts: { expired: 2, errored: 1 } });
-    const ended = [];
-    for await (const { state, result } of store.ended(name)) ended.push([state, result]);
-    expect(ended).toContainEqual(["errored", null]);
+    const lines = [];
+    for await (const { state, result } of store.ended(name)) lines.push([state, result]);
+    expect(lines).toContainEqual(["errored", null]);
   });
 });

@@ -237,8 +237,14 @@ await describeStores("upkeep of budgets", ({ url, isShared }) => {
     const users = Array.from({ length: 230 }, (_, user) => `before-${user}`);
     for (const [amount, atMs] of [[100, NOW_MS - DAY_MS] as const, [1, NOW_MS] as const]) {
       const spends = users.map((user) => ({ id: fresh("hold"), budgets: [part(user, atMs)] }));
-      await store.commit(spends.map(({ id, budgets }) => hold(id, BigInt(amount), { budgets })), post);
-      await store.commit(spends.map(({ id, budgets }) => settle(id, amount, { budgets })), post);
+      await store.commit(
+        spends.map(({ id, budgets }) => hold(id, BigInt(amount), { budgets })),
+        post,
+      );
+      await store.commit(
+        spends.map(({ id, budgets }) => settle(id, amount, { budgets })),
+        post,
+      );
     }
     await spend(50, part("lately", NOW_MS));
     const top = await standingsAt(budget, NOW_MS + 7_200_000).topStandings(budget);

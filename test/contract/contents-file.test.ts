@@ -93,7 +93,14 @@ async function writeOldFile(): Promise<Db> {
   const cacheTimes = { createdAtMs: 1, updatedAtMs: 1, expiresAtMs: Number.MAX_SAFE_INTEGER };
   await caches.insert({ accountId: "ada", id: "sw1", model: "m", displayName: null, tokens: 1, ...cacheTimes }, {});
   await keptAnswersOf(db).keep("request", "an answer");
-  const file = { purpose: "batch", name: "f", bytes: 1, createdAtMs: 1, expiresAtMs: Number.MAX_SAFE_INTEGER } as const;
+  const file = {
+    purpose: "batch",
+    name: "f",
+    mimeType: null,
+    bytes: 1,
+    createdAtMs: 1,
+    expiresAtMs: Number.MAX_SAFE_INTEGER,
+  } as const;
   const files = createFileStore(db, createSealer(Buffer.from("a secret for tests only"), "files"));
   const batches = createBatchStore(db, createSealer(Buffer.from("a secret for tests only"), "batches"));
   const batch = { accountId: "ada", id: "b" };

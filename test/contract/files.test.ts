@@ -13,7 +13,13 @@ const ROOM = { bytes: 2 * 1024 * 1024, files: 3 };
 const FAR = Date.now() + 10 * 365 * 86_400_000;
 
 function file(accountId: string, id: string, bytes: Buffer, more: Partial<StoredFile> = {}): StoredFile {
-  const fields = { purpose: "batch", name: `${id}.jsonl`, createdAtMs: 1_000, expiresAtMs: FAR } as const;
+  const fields = {
+    purpose: "batch",
+    name: `${id}.jsonl`,
+    mimeType: null,
+    createdAtMs: 1_000,
+    expiresAtMs: FAR,
+  } as const;
   return { accountId, id, bytes: bytes.length, ...fields, ...more };
 }
 

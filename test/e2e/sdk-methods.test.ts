@@ -76,7 +76,14 @@ const NAMES = ["completion", "message", "batch", "file", "conversation", "respon
 const PARAMS = {
   ...Object.fromEntries(NAMES.map((name) => [`${name}_id`, "id-2"])),
   ...{ model: "m", messages: [{ role: "user", content: "hi" }], input: "hi", items: [], name: "id-1" },
-  ...{ contents: "hi", requests: [], config: { ttl: "60s" }, prompt: "hi", voice: "alloy", file: new File(["x"], "x") },
+  ...{
+    contents: "hi",
+    requests: [],
+    config: { ttl: "60s" },
+    prompt: "hi",
+    voice: "alloy",
+    file: new File(["x"], "x", { type: "text/plain" }),
+  },
   ...{ image: new File(["x"], "x.png"), purpose: "batch", max_tokens: 1, metadata: {} },
 };
 
@@ -121,7 +128,8 @@ function hush(): void {
 
 /** The request that a method sends, tried with an id and with parameters first; null where it sends none so. */
 async function requestOf(call: Call): Promise<string | null> {
-  for (const args of [["id-1", PARAMS], [PARAMS], ["id-1", "id-2", PARAMS]]) {
+  const named = { ...PARAMS, name: "batches/id-1", downloadPath: "unused" };
+  for (const args of [["id-1", PARAMS], [PARAMS], ["id-1", "id-2", PARAMS], [named]]) {
     recorded.length = 0;
     const asked = new Promise<void>((resolve) => {
       heard = resolve;

@@ -35,4 +35,11 @@ export const FILE_STORE_OPTIONS = {
     read: number({ min: 0, max: 1_000, isWhole: true }),
     help: "How many lines of batches a process runs at once, behind live requests. With 0, it runs none.",
   }),
+  batchNativeFrom: option<number>({
+    path: "batches.nativeFrom",
+    env: "SWITCHYARD_BATCH_NATIVE_FROM",
+    default: 100,
+    read: number({ min: 0, max: 50_000, isWhole: true }),
+    help: "From how many lines on a batch is sent to hosts that run batches at a lower price. With 0, none is.",
+  }),
 };

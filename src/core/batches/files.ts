@@ -9,6 +9,8 @@ export type FilePurpose = (typeof FILE_PURPOSES)[number] | "batch_output";
 export interface StoredFile extends OwnedId {
   readonly purpose: FilePurpose;
   readonly name: string;
+  /** Stays null where the client named none. */
+  readonly mimeType: string | null;
   readonly bytes: number;
   readonly createdAtMs: number;
   readonly expiresAtMs: number;
@@ -29,8 +31,8 @@ export interface FilePage {
 }
 
 export interface FileStore {
-  /** Stores a file piece by piece. Where the account has no room for it, or `pieces` fails, nothing is kept. */
-  create(file: StoredFile, pieces: AsyncIterable<Buffer>, room: FileRoom): Promise<"stored" | "full">;
+  /** Stores a file piece by piece. Where the account has no room for it, or `pieces` fails, nothing is kept. `taken`: another one has its id. */
+  create(file: StoredFile, pieces: AsyncIterable<Buffer>, room: FileRoom): Promise<"stored" | "full" | "taken">;
   find(name: OwnedId): Promise<StoredFile | null>;
   /** Returns null when the file to begin after does not exist. */
   list(accountId: string, page: FilePage): Promise<readonly StoredFile[] | null>;

@@ -9,6 +9,7 @@ import { readAnthropicError, writeAnthropicError } from "./errors.ts";
 import { effortFields } from "./from-chat/thinking.ts";
 import { takesPart } from "./from-chat/turns.ts";
 import { writeAnthropicModel, writeAnthropicModels } from "./model-list.ts";
+import { messageBatches } from "./native-batches.ts";
 import { MESSAGES_PATHS } from "./paths.ts";
 import { readAnthropicRequest, readCountRequest, withPrompt, writeCount } from "./read-request.ts";
 import { readAnthropicResponse } from "./read-response.ts";
@@ -51,5 +52,6 @@ export const anthropicMessages: Format = {
   readResponse: readAnthropicResponse,
   streamReader: createAnthropicStreamReader,
   readError: readAnthropicError,
+  batches: messageBatches,
   listing: { request: listRequest, read: readListedModels },
 };

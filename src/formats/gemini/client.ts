@@ -2,6 +2,7 @@
 
 import type { ClientFormat } from "../format.ts";
 import { CACHED_FORM } from "./cached.ts";
+import { geminiFileReferences } from "./files.ts";
 import { writeGeminiModel, writeGeminiModels } from "./model-list.ts";
 import { GEMINI_PATHS } from "./paths.ts";
 import { readCountRequest, readGeminiRequest, withPrompt, writeCount } from "./read/request.ts";
@@ -33,4 +34,5 @@ export const geminiClient: ClientFormat = {
   counting: { readRequest: readCountRequest, writeCount },
   cached: CACHED_FORM,
   withPrompt,
+  fileReferences: geminiFileReferences,
 };

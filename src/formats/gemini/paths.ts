@@ -8,6 +8,7 @@ export const GEMINI_PATHS: ClientPaths = {
   clients: "Gemini",
   baseUrl: "",
   base: "/v1beta",
+  otherBases: ["/upload/v1beta"],
   modelsPath: "/v1beta/models",
   routes: [
     {
@@ -32,7 +33,7 @@ export const GEMINI_PATHS: ClientPaths = {
     ],
     [
       /^\/v1beta\//,
-      "Of the Gemini API, these are served: GET /v1beta/models, and generateContent, streamGenerateContent, countTokens, embedContent and batchEmbedContents of /v1beta/models/{model}, and /v1beta/cachedContents.",
+      "Of the Gemini API, these are served: GET /v1beta/models, and generateContent, streamGenerateContent, countTokens, embedContent, batchEmbedContents and batchGenerateContent of /v1beta/models/{model}, batches, files, and /v1beta/cachedContents.",
     ],
   ],
 };

@@ -34,13 +34,15 @@ type State = "delimiter" | "head" | "body" | "over";
 export class FormReader {
   readonly #delimiter: Buffer;
   readonly #listener: FormListener;
+  readonly #readHead: ReadHead;
   #rest: Buffer = Buffer.from("\r\n");
   #state: State = "body";
   #isInPart = false;
   /** Bytes of the line break that ends a head: a delimiter may begin with it. */
   #breakLeft = 0;
 
-  constructor(boundary: string, listener: FormListener) {
+  constructor(boundary: string, listener: FormListener, readPart: ReadHead = readHead) {
+    this.#readHead = readPart;
     this.#delimiter = Buffer.from(`\r\n--${boundary}`);
     this.#listener = listener;
   }
@@ -58,7 +60,7 @@ export class FormReader {
   #step(): boolean {
     if (this.#state === "body") return this.#readBody();
     if (this.#state === "delimiter") return this.#readDelimiter();
-    if (this.#state === "head") return this.#readHead();
+    if (this.#state === "head") return this.#takeHead();
     this.#rest = EMPTY;
     return false;
   }
@@ -96,10 +98,10 @@ export class FormReader {
     return true;
   }
 
-  #readHead(): boolean {
+  #takeHead(): boolean {
     const end = this.#rest.indexOf("\r\n\r\n");
     if (end < 0 || end > HEAD_BYTES_MAX) return this.#waitForHead();
-    this.#listener.part(readHead(this.#rest.toString("utf8", 0, end)));
+    this.#listener.part(this.#readHead(this.#rest.toString("utf8", 0, end)));
     this.#rest = this.#rest.subarray(end + CRLF_BYTES);
     this.#breakLeft = CRLF_BYTES;
     this.#isInPart = true;
@@ -119,22 +121,38 @@ export function invalidForm(message: string): GatewayError {
   return new GatewayError("badRequest", message, { code: "invalid_form" });
 }
 
-function readHead(head: string): PartHead {
-  const lines = head.split("\r\n");
-  const headerOf = (name: string): string => {
-    const line = lines.find((each) => each.toLowerCase().startsWith(`${name}:`));
-    return line === undefined ? "" : line.slice(name.length + 1).trim();
+type ReadHead = (head: string) => PartHead;
+
+/** Reads the parts of a `multipart/related` body: what is said about a file, and then the file. They have no names. */
+export function createRelatedHeads(): ReadHead {
+  let place = 0;
+  return (head) => {
+    place += 1;
+    const type = mediaTypeOf(headerOf(head, "content-type"));
+    if (place > 2) throw invalidForm("A body of this type has two parts.");
+    return place === 1 ? { name: "about", fileName: null, type } : { name: "data", fileName: "data", type };
   };
-  const disposition = headerOf("content-disposition");
+}
+
+function headerOf(head: string, name: string): string {
+  const line = head.split("\r\n").find((each) => each.toLowerCase().startsWith(`${name}:`));
+  return line === undefined ? "" : line.slice(name.length + 1).trim();
+}
+
+export function mediaTypeOf(type: string): string {
+  return MEDIA_TYPE.test(type) ? type : "application/octet-stream";
+}
+
+function readHead(head: string): PartHead {
+  const disposition = headerOf(head, "content-disposition");
   const name = parameterOf(disposition, "name");
   if (name === null || name === "") throw invalidForm("A part of the form has no name.");
   if (NO_NAME.test(name)) throw invalidForm("The name of a part has a quote, a backslash or a control character.");
-  const type = headerOf("content-type");
   return {
     name,
     // Without a name it is a field: for many readers it is one.
     fileName: parameterOf(disposition, "filename")?.replace(NO_NAMES, "") || null,
-    type: MEDIA_TYPE.test(type) ? type : "application/octet-stream",
+    type: mediaTypeOf(headerOf(head, "content-type")),
   };
 }
 

@@ -7,6 +7,7 @@ import { readControls } from "../service/controls.ts";
 import { writeModel, writeModels } from "../service/model-list.ts";
 import { readListedModels } from "../service/provider-models.ts";
 import { readOpenaiError, writeOpenaiError } from "./errors.ts";
+import { openaiBatches } from "./native-batches.ts";
 import { CHAT_PATHS } from "./paths.ts";
 import { readChatRequest } from "./read-request.ts";
 import { OPENAI_CHAT, readOpenaiResponse } from "./read-response.ts";
@@ -57,5 +58,6 @@ export const openaiChat: Format = {
   readResponse: readOpenaiResponse,
   streamReader: createOpenaiStreamReader,
   readError: readOpenaiError,
+  batches: openaiBatches,
   listing: { request: () => ({ path: "/models", headers: {} }), read: readListedModels },
 };

@@ -34,6 +34,7 @@ import type { Call } from "../call.ts";
 import type { Services } from "../services.ts";
 import * as TEXT from "../text.ts";
 import { troubleOf } from "./health-outcome.ts";
+import { replyOf } from "./reply-of-text.ts";
 import { type Failure, judge, loggedReason, type Received, type Verdict } from "./verdict.ts";
 
 export type JudgedTry = { readonly ticket: number; readonly report: AttemptReport } & (
@@ -154,7 +155,8 @@ export type TriedModel = ReplyResult & Pick<AttemptReport, "sentAt" | "droppedFi
 
 /** The terms of sending one attempt, for a live call and for an operator's probe alike. */
 export interface Sending {
-  readonly call: Pick<Call, "format" | "request" | "signal"> & Partial<Pick<Call, "traceContext" | "headers">>;
+  readonly call: Pick<Call, "format" | "request" | "signal"> &
+    Partial<Pick<Call, "traceContext" | "headers" | "native">>;
   readonly model: HostedModel;
   /** The id of the provider's key; absent where there are not several. */
   readonly keyId?: string | undefined;
@@ -183,6 +185,11 @@ export async function tryModel(attempted: Sending, services: Pick<Services, "reg
   const beginsWithinMs = attempted.beginsByMs - services.now();
   const placed = placedHeaders(headers, attempted, provider);
   const sent = { path, model: model.upstream, body, headers: placed, isStream, beginsWithinMs, signal: call.signal };
+  if (call.native !== undefined) {
+    const terms = { newEvents: null, nowMs: services.now(), headAt: performance.now(), client: call };
+    const batched = { written: { ...written, serviceTier: "batch" as const }, sentAt: performance.now() };
+    return tried(await readReply(replyOf(call.native.body), format, terms), batched, redact);
+  }
   const replying = transport.send(attempted.keyId === undefined ? sent : { ...sent, keyId: attempted.keyId });
   const sentAt = performance.now();
   const reply = await replying;

@@ -117,12 +117,13 @@ export function handleBodies(server: FastifyInstance, room: BodyRoom, graceMs: n
 /** Bodies stay bytes: the original travels with the call, and its depth is checked before anything is parsed. */
 function readBodiesAsBytes(server: FastifyInstance, firstStepBytes: number): void {
   server.removeAllContentTypeParsers();
+  const readUpload = readUploads(server);
   server.addContentTypeParser(["application/json", "application/scim+json"], (request, payload, done) => {
     // Nobody reads what was sent to an unknown path.
     if (request.is404) done(null, EMPTY);
+    else if (isUpload(request)) readUpload(request, payload, done);
     else readBytes(request, payload, { firstStepBytes, done });
   });
-  readUploads(server);
 }
 
 interface Reading {

@@ -3,6 +3,7 @@
 
 import { ClientRequest, type IncomingMessage, type OutgoingHttpHeaders, type Server } from "node:http";
 import { Duplex } from "node:stream";
+import type { NativeAnswer } from "../../core/batches/batches.ts";
 import type { Holder } from "../../gateway/state/held.ts";
 
 /** The client that the requests come from. */
@@ -14,6 +15,10 @@ interface InnerClient {
   readonly holder: Holder | null;
   /** Admits its requests with this key, by its hash. Absent where they bring one. */
   readonly keyHash?: string | null;
+  /** Names the next hold that its request may take. Absent where it may take any. */
+  readonly nextHoldId?: (() => Promise<string>) | undefined;
+  /** The answer of a host that was asked before. Absent where none was. */
+  readonly native?: NativeAnswer | null;
 }
 
 /** One end of the connection. The server takes the other one for a socket. */
@@ -23,6 +28,8 @@ export class InnerSocket extends Duplex {
   readonly encrypted: boolean;
   readonly holder: Holder | null;
   readonly keyHash: string | null;
+  readonly nextHoldId: (() => Promise<string>) | null;
+  readonly native: NativeAnswer | null;
   /** The key that its request was admitted with. */
   keyId: string | null = null;
   /** Amount that its requests were charged. */
@@ -31,13 +38,23 @@ export class InnerSocket extends Duplex {
   #other: InnerSocket | null = null;
   #resume: (() => void) | null = null;
 
-  constructor({ remoteAddress, remotePort, encrypted, holder, keyHash = null }: InnerClient) {
+  constructor({
+    remoteAddress,
+    remotePort,
+    encrypted,
+    holder,
+    keyHash = null,
+    nextHoldId,
+    native = null,
+  }: InnerClient) {
     super();
     this.remoteAddress = remoteAddress;
     this.remotePort = remotePort;
     this.encrypted = encrypted;
     this.holder = holder;
     this.keyHash = keyHash;
+    this.nextHoldId = nextHoldId ?? null;
+    this.native = native;
   }
 
   static pair(origin: InnerClient): readonly [client: InnerSocket, server: InnerSocket] {
@@ -105,6 +122,16 @@ export function keyIdOf({ socket }: Pick<ClientRequest, "socket">): string | nul
 /** The hash of the key that a request inside the process comes with; null for any other request. */
 export function keyHashOf({ socket }: Pick<IncomingMessage, "socket">): string | null {
   return socket instanceof InnerSocket ? socket.keyHash : null;
+}
+
+/** Names the holds of a line of a batch; null for any other request. */
+export function holdNamesOf({ socket }: Pick<IncomingMessage, "socket">): (() => Promise<string>) | null {
+  return socket instanceof InnerSocket ? socket.nextHoldId : null;
+}
+
+/** The answer of a host to a line of a batch; null for any other request. */
+export function nativeOf({ socket }: Pick<IncomingMessage, "socket">): NativeAnswer | null {
+  return socket instanceof InnerSocket ? socket.native : null;
 }
 
 /** Tells the client of a request inside the process what it was charged. */

@@ -74,7 +74,8 @@ function pathsLike(path: string, isCall: boolean, paths: ReadonlyMap<string, Kno
   const exact = paths.get(path);
   if (exact !== undefined) return [exact];
   const fitting = [...paths].filter(([, { pattern }]) => pattern.test(path));
-  return fitting.filter(([url]) => !isCall || url.includes("::")).map(([, known]) => known);
+  const calls = fitting.filter(([url]) => url.includes("::"));
+  return (isCall || calls.length > 0 ? calls : fitting).map(([, known]) => known);
 }
 
 function normalised(url: string): string {

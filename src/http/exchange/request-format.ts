@@ -71,6 +71,7 @@ export function createRequestFormats(formats: Formats = createFormats()): Reques
   const modelLists = new Map(clients.toReversed().map((format) => [format.paths.modelsPath, format]));
   // A path that begins like a completion path belongs to its format too, also where nothing is found.
   const bases = new Map(routes.map(({ path, format }) => [format.paths.base ?? path, format]));
+  for (const format of clients) for (const path of format.paths.otherBases ?? []) bases.set(path, format);
   for (const [path, format] of modelLists) {
     if (clients.every(({ paths }) => paths.modelsPath !== path || paths === format.paths)) bases.set(path, format);
   }

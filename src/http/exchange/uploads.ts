@@ -1,9 +1,17 @@
 // Uploads of clients: forms with files, read piece by piece as they arrive. Plain fields stay in memory, files go to a
 // spool. Everything is bounded: one upload, the fields, the parts, and all uploads together.
 
+import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyInstance, FastifyRequest, RequestPayload } from "fastify";
 import { GatewayError } from "../../core/errors.ts";
-import { boundaryOf, FormReader, invalidForm, type PartHead } from "../../formats/media/multipart.ts";
+import {
+  boundaryOf,
+  createRelatedHeads,
+  FormReader,
+  invalidForm,
+  mediaTypeOf,
+  type PartHead,
+} from "../../formats/media/multipart.ts";
 import type { Upload, UploadedFile } from "../../formats/media/upload.ts";
 import * as TEXT from "../text.ts";
 import { MEMORY_BYTES, Spool, UploadRoom } from "./spool.ts";
@@ -12,6 +20,8 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** The largest form with files that the route takes; absent where it takes none. */
     uploadLimitBytes?: number;
+    /** Tells whether a body is a bare file. Absent where the route takes forms only. */
+    takesBareFile?: (headers: IncomingHttpHeaders) => boolean;
   }
   interface FastifyRequest {
     /** The form that was uploaded; null for any other body. */
@@ -28,10 +38,21 @@ const START_BYTES = 4 * 1024;
 /** All uploads together may be so many times as large as one. */
 const ALL_AT_ONCE = 4;
 const MULTIPART = "multipart/form-data";
+const RELATED = "multipart/related";
 
-export function isUpload({ headers, routeOptions }: FastifyRequest): boolean {
-  const isForm = (headers["content-type"] ?? "").toLowerCase().startsWith(MULTIPART);
-  return isForm && routeOptions.config.uploadLimitBytes !== undefined;
+export function isUpload(request: FastifyRequest): boolean {
+  return request.routeOptions.config.uploadLimitBytes !== undefined && formOf(request) !== null;
+}
+
+type Form = "form" | "related" | "bare";
+
+/** The form of an upload; null for any other body. */
+function formOf({ headers, routeOptions: { config } }: FastifyRequest): Form | null {
+  const type = (headers["content-type"] ?? "").toLowerCase();
+  if (type.startsWith(MULTIPART)) return "form";
+  if (config.takesBareFile === undefined) return null;
+  if (type.startsWith(RELATED)) return "related";
+  return config.takesBareFile(headers) ? "bare" : null;
 }
 
 /** The most of an upload that is taken, and the most of it that is kept in memory. */
@@ -39,16 +60,20 @@ export function uploadBounds({ routeOptions }: FastifyRequest): { readonly limit
   return { limit: routeOptions.config.uploadLimitBytes ?? 0, kept: MEMORY_BYTES };
 }
 
-/** Takes forms on the routes that want them. */
-export function readUploads(server: FastifyInstance): void {
+type ParseBody = (request: FastifyRequest, payload: RequestPayload, done: (error: Error | null) => void) => void;
+
+/** Takes forms, and bare files, on the routes that want them. A bare file may have any type, that of JSON too. */
+export function readUploads(server: FastifyInstance): ParseBody {
   const room = new UploadRoom();
   server.decorateRequest("upload", null);
   server.decorateRequest("dropUpload", null);
-  server.addContentTypeParser(MULTIPART, (request, payload, done) => {
+  const parse: ParseBody = (request, payload, done) => {
     if (request.is404) done(null);
     else if (!isUpload(request)) done(new GatewayError("wrongMediaType", TEXT.sendJson));
     else receive(request, payload, room).then(() => done(null), done);
-  });
+  };
+  server.addContentTypeParser([MULTIPART, RELATED, "*"], parse);
+  return parse;
 }
 
 async function receive(request: FastifyRequest, payload: RequestPayload, room: UploadRoom): Promise<void> {
@@ -63,9 +88,7 @@ async function receive(request: FastifyRequest, payload: RequestPayload, room: U
     isDropped = true;
   };
   try {
-    const boundary = boundaryOf(request.headers["content-type"] ?? "");
-    if (boundary === null) throw invalidForm(TEXT.noBoundary);
-    const reader = new FormReader(boundary, form);
+    const reader = readerOf(request, form);
     // Destroyed with its reader, the connection could not carry the response that refuses the rest.
     for await (const piece of payload.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       if (isDropped) throw dropped();
@@ -82,6 +105,19 @@ async function receive(request: FastifyRequest, payload: RequestPayload, room: U
     request.dropUpload();
     throw error instanceof GatewayError ? error : failed(error);
   }
+}
+
+/** Cuts an upload into its parts. A bare file is one part. */
+function readerOf(request: FastifyRequest, form: FormParts): Pick<FormReader, "push" | "end"> {
+  const kind = formOf(request);
+  const type = request.headers["content-type"] ?? "";
+  if (kind === "bare") {
+    form.part({ name: "data", fileName: "data", type: mediaTypeOf(type) });
+    return { push: (piece) => form.bytes(piece), end: () => undefined };
+  }
+  const boundary = boundaryOf(type);
+  if (boundary === null) throw invalidForm(TEXT.noBoundary);
+  return kind === "related" ? new FormReader(boundary, form, createRelatedHeads()) : new FormReader(boundary, form);
 }
 
 const CLOSES = { headers: { connection: "close" } };

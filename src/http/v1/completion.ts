@@ -12,12 +12,13 @@ import type { Answer } from "../../gateway/answer.ts";
 import type { Call, CallState } from "../../gateway/call.ts";
 import { complete as completeCall } from "../../gateway/complete.ts";
 import { completeOnce } from "../../gateway/idempotent.ts";
-import { withCached } from "../../gateway/state/cached.ts";
 import type { CallContext } from "../context.ts";
 import { inAwsEvents } from "../exchange/aws-events.ts";
 import { chargeAdded, parsedBodyOf } from "../exchange/body.ts";
 import { whenOver } from "../exchange/disconnect.ts";
+import { holdNamesOf, nativeOf } from "../exchange/inner-socket.ts";
 import { cutWhenUnread, sendStream } from "../exchange/stream.ts";
+import { withKept } from "./batches/references.ts";
 import { callerOf } from "./key-admission.ts";
 import { recordingOf } from "./record.ts";
 
@@ -44,21 +45,15 @@ export async function answerIn(
   edge: CallContext,
 ): Promise<void> {
   const { upload } = request;
-  const { source, body } = upload === null ? await wholeBodyOf(request, format, edge) : formOf(upload);
+  const { accountId } = callerOf(request).key;
+  const sent = upload === null ? await parsedBodyOf(request, format) : formOf(upload);
+  const { source, body } = upload === null ? await withKept(sent, { format, accountId }, edge) : sent;
+  chargeAdded(request, source, sent.source);
   const target = targetOf(request, { isStream, framing });
   const head = { headers: request.headers as ClientHeaders, target, upload: upload ?? undefined };
   const clientRequest = format.readRequest(source, body, head);
-  return answerRequest({ format, clientRequest, request, reply }, edge, framing === "aws" ? inAwsEvents : null);
-}
-
-/** The body with what its client keeps here for it. */
-async function wholeBodyOf(request: FastifyRequest, format: CallFormat, { state }: CallContext): Promise<ParsedBody> {
-  const sent = await parsedBodyOf(request, format);
-  const form = format.endpoint === undefined ? format.cached : undefined;
-  if (form === undefined) return sent;
-  const whole = await withCached(sent, { form, accountId: callerOf(request).key.accountId }, state);
-  if (whole !== sent) chargeAdded(request, whole.source, sent.source);
-  return whole;
+  const exchange = { format, clientRequest, request, reply, sentBytes: sent.source.bytes };
+  return answerRequest(exchange, edge, framing === "aws" ? inAwsEvents : null);
 }
 
 /** The fields of a form in the place of a JSON body. */
@@ -122,6 +117,7 @@ export function complete(
   const caller = callerOf(request);
   const rule = format.endpoint === undefined ? sampler.draw(caller) : null;
   if (rule !== null) recording.compare({ rule, format });
+  const [nextHoldId, native] = [holdNamesOf(request.raw), nativeOf(request.raw)];
   const call: Call = {
     requestId: request.id,
     format,
@@ -137,6 +133,8 @@ export function complete(
     observer,
     idempotencyId: null,
     state,
+    ...(nextHoldId === null ? {} : { nextHoldId }),
+    ...(native === null ? {} : { native }),
   };
   const idempotencyKey = firstOf(request.headers["idempotency-key"]);
   return idempotencyKey === null ? completeCall(call, services()) : completeOnce(call, idempotencyKey, services());

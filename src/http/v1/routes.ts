@@ -9,7 +9,10 @@ import type { RequestQueue } from "../overload/queue.ts";
 import * as TEXT from "../text.ts";
 import { registerBatches } from "./batches/batches.ts";
 import { registerFiles } from "./batches/files.ts";
+import { registerGeminiBatches } from "./batches/gemini-batches.ts";
+import { registerGeminiFiles } from "./batches/gemini-files.ts";
 import { runBatches } from "./batches/runner.ts";
+import { registerUploads } from "./batches/uploads.ts";
 import { registerBudgets } from "./budgets.ts";
 import { registerCaches } from "./caches.ts";
 import { registerStoredCompletions } from "./chat/stored.ts";
@@ -52,7 +55,10 @@ export function registerV1(server: FastifyInstance, edge: PublicContext, queue: 
     registerStoredResponses(v1, edge);
     registerConversations(v1, edge);
     registerFiles(v1, edge);
+    registerUploads(v1, edge);
     registerBatches(v1, edge);
+    registerGeminiFiles(v1, edge);
+    registerGeminiBatches(v1, edge);
   });
   runBatches(server, edge, queue);
 }

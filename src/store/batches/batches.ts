@@ -10,6 +10,8 @@ import type {
   LineRequest,
   LineResult,
   LineState,
+  NativeAnswer,
+  NativeHost,
   NewBatch,
   StoredBatch,
 } from "../../core/batches/batches.ts";
@@ -47,7 +49,7 @@ export function createBatchStore(db: Db, sealer: Sealer): BatchStore {
       );
       await db.batch(rows);
     },
-    async release({ accountId, id }) {
+    async release({ accountId, id }, isNative) {
       await db.batch([
         {
           sql: `UPDATE batches SET status = 'in_progress' ${OF} AND status = 'validating'`,
@@ -56,8 +58,8 @@ export function createBatchStore(db: Db, sealer: Sealer): BatchStore {
         },
         {
           sql: `UPDATE batch_lines SET state = CASE WHEN EXISTS (SELECT id FROM batches ${OF} AND max_cost <= 0)
-              THEN 'stopped' ELSE 'waiting' END ${LINES_OF}`,
-          params: [accountId, id],
+              THEN 'stopped' ELSE 'waiting' END, try_native = $3 ${LINES_OF}`,
+          params: [accountId, id, isNative ? 1 : 0],
         },
       ]);
     },
@@ -204,6 +206,22 @@ export function openLine(sealer: Sealer, name: OwnedId, row: SqlRow): Promise<Li
   return sealer.open(String(row.request), about("request", name, Number(row.position))).then(JSON.parse, () => null);
 }
 
+/** The host of a line, or its answer. */
+export function sealNative(
+  sealer: Sealer,
+  name: OwnedId,
+  position: number,
+  native: NativeHost | NativeAnswer,
+): Promise<string> {
+  return sealer.seal(JSON.stringify(native), about("native", name, position));
+}
+
+/** Resolves to null where there is none, and where it cannot be opened: the line then runs as if it was never sent. */
+export async function openNative(sealer: Sealer, name: OwnedId, row: SqlRow): Promise<NativeAnswer | null> {
+  if (row.native == null) return null;
+  return sealer.open(String(row.native), about("native", name, Number(row.position))).then(JSON.parse, () => null);
+}
+
 export function sealResult(sealer: Sealer, name: OwnedId, position: number, result: LineResult): Promise<string> {
   return sealer.seal(JSON.stringify(result), about("result", name, position));
 }
@@ -215,7 +233,8 @@ async function readEnded(sealer: Sealer, name: OwnedId, row: SqlRow): Promise<En
     row.result === null
       ? null
       : await sealer.open(String(row.result), about("result", name, position)).then(JSON.parse, () => null);
-  return { position, customId: request?.customId ?? "", state: String(row.state) as LineState, result };
+  const { customId = "", metadata } = request ?? {};
+  return { position, customId, metadata, state: String(row.state) as LineState, result };
 }
 
 function about(...parts: readonly [table: string, name: OwnedId, position?: number]): string {

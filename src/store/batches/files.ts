@@ -13,7 +13,7 @@ const PARTS_OF = "WHERE account_id = $1 AND file_id = $2";
 const DELETED = "a file was deleted while it was read";
 /** Followed by the time. */
 const SEEN = "AND state = 'ready' AND expires_at >";
-const COLUMNS = "account_id, id, purpose, content, bytes, created_at, expires_at";
+export const COLUMNS = "account_id, id, purpose, content, bytes, created_at, expires_at";
 
 export function createFileStore(db: Db, sealer: Sealer): FileStore {
   return {
@@ -31,15 +31,7 @@ export function createFileStore(db: Db, sealer: Sealer): FileStore {
         [accountId, id],
       );
       if (counted === undefined) throw new Error(DELETED);
-      for (let position = 0; position < Number(counted.parts); position += 1) {
-        const [row] = await db.query(`SELECT content FROM file_parts ${PARTS_OF} AND position = $3`, [
-          accountId,
-          id,
-          position,
-        ]);
-        if (row === undefined) throw new Error(DELETED);
-        yield Buffer.from(await sealer.open(String(row.content), aboutPart(name, position)), "latin1");
-      }
+      yield* readPieces(db, sealer, { accountId, id, count: Number(counted.parts) });
     },
     remove: (name) => removeRows(db, name, "AND state = 'ready'"),
     async deleteExpired(nowMs, limit) {
@@ -54,60 +46,117 @@ export function createFileStore(db: Db, sealer: Sealer): FileStore {
   };
 }
 
+/** Reads the first `count` pieces under a name. */
+export async function* readPieces(
+  db: Db,
+  sealer: Sealer,
+  { accountId, id, count }: OwnedId & { readonly count: number },
+): AsyncGenerator<Buffer, void, void> {
+  for (let position = 0; position < count; position += 1) {
+    const [row] = await db.query(`SELECT content FROM file_parts ${PARTS_OF} AND position = $3`, [
+      accountId,
+      id,
+      position,
+    ]);
+    if (row === undefined) throw new Error(DELETED);
+    yield Buffer.from(await sealer.open(String(row.content), aboutPart({ accountId, id }, position)), "latin1");
+  }
+}
+
 interface NewFile {
   readonly file: StoredFile;
   readonly pieces: AsyncIterable<Buffer>;
   readonly room: FileRoom;
 }
 
-async function create(db: Db, sealer: Sealer, { file, pieces, room }: NewFile): Promise<"stored" | "full"> {
+async function create(db: Db, sealer: Sealer, { file, pieces, room }: NewFile): Promise<"stored" | "full" | "taken"> {
   const { accountId, id } = file;
-  await db.query(
-    `INSERT INTO files (${COLUMNS}, state) VALUES ($1, $2, $3, $4, $5, $6, $7, 'writing')`,
-    await valuesOf(file, sealer),
-  );
+  const reserved = await reserve(db, sealer, { file, room });
+  if (reserved !== "reserved") return reserved;
   try {
-    // Counted with the file itself: of two that come at once, at least one sees both.
-    const [used] = await db.query("SELECT SUM(bytes) AS bytes, COUNT(*) AS files FROM files WHERE account_id = $1", [
-      accountId,
-    ]);
-    if (Number(used?.bytes) > room.bytes || Number(used?.files) > room.files) {
-      await removeRows(db, file);
-      return "full";
-    }
-    let position = 0;
-    for await (const part of inParts(pieces)) {
-      const content = await sealer.seal(part.toString("latin1"), aboutPart(file, position));
-      await db.query("INSERT INTO file_parts (account_id, file_id, position, content) VALUES ($1, $2, $3, $4)", [
-        ...[accountId, id],
-        ...[position, content],
-      ]);
-      position += 1;
-    }
+    await writePieces(db, sealer, file, pieces);
     await db.batch([{ sql: `UPDATE files SET state = 'ready' ${OF}`, params: [accountId, id], expectRows: 1 }]);
     return "stored";
   } catch (error) {
     // What cannot be deleted now is deleted as an abandoned upload. If that was done already, only parts are left.
     await removeRows(db, file)
-      .then(() => db.query(`DELETE FROM file_parts ${PARTS_OF}`, [accountId, id]))
+      .then(() => removePieces(db, file))
       .catch(() => undefined);
     throw error;
   }
 }
 
-async function valuesOf(file: StoredFile, sealer: Sealer) {
-  const { accountId, id, purpose, name, bytes, createdAtMs, expiresAtMs } = file;
-  const content = await sealer.seal(name.toWellFormed(), aboutName(file));
-  return [accountId, id, purpose, content, bytes, createdAtMs, expiresAtMs];
+/** Takes up the room of a file, which nobody sees until all of it is here. */
+export async function reserve(
+  db: Db,
+  sealer: Sealer,
+  { file, room }: Pick<NewFile, "file" | "room">,
+): Promise<"reserved" | "full" | "taken"> {
+  const { accountId } = file;
+  const made = await db.query(
+    `INSERT INTO files (${COLUMNS}, state) VALUES ($1, $2, $3, $4, $5, $6, $7, 'writing')
+     ON CONFLICT (account_id, id) DO NOTHING RETURNING id`,
+    await valuesOf(file, sealer),
+  );
+  if (made.length === 0) return "taken";
+  // Counted with the file itself: of two that come at once, at least one sees both.
+  const [used] = await db.query("SELECT SUM(bytes) AS bytes, COUNT(*) AS files FROM files WHERE account_id = $1", [
+    accountId,
+  ]);
+  if (Number(used?.bytes) <= room.bytes && Number(used?.files) <= room.files) return "reserved";
+  await removeRows(db, file);
+  return "full";
 }
 
-async function readRow(row: SqlRow, sealer: Sealer): Promise<StoredFile> {
+/** Seals bytes piece by piece under this name, and returns their number. */
+export async function writePieces(
+  db: Db,
+  sealer: Sealer,
+  name: OwnedId,
+  pieces: AsyncIterable<Buffer>,
+): Promise<number> {
+  let [position, bytes] = [0, 0];
+  for await (const part of inParts(pieces)) {
+    const content = await sealer.seal(part.toString("latin1"), aboutPart(name, position));
+    await db.query("INSERT INTO file_parts (account_id, file_id, position, content) VALUES ($1, $2, $3, $4)", [
+      ...[name.accountId, name.id],
+      ...[position, content],
+    ]);
+    position += 1;
+    bytes += part.length;
+  }
+  return bytes;
+}
+
+export async function removePieces(db: Db, { accountId, id }: OwnedId): Promise<void> {
+  await db.query(`DELETE FROM file_parts ${PARTS_OF}`, [accountId, id]);
+}
+
+async function valuesOf(file: StoredFile, sealer: Sealer) {
+  const { accountId, id, purpose, name, mimeType, bytes, createdAtMs, expiresAtMs } = file;
+  // A name has no line break.
+  const about = mimeType === null ? name : `${name}\n${mimeType}`;
+  return [
+    accountId,
+    id,
+    purpose,
+    await sealer.seal(about.toWellFormed(), aboutName(file)),
+    bytes,
+    createdAtMs,
+    expiresAtMs,
+  ];
+}
+
+export async function readRow(row: SqlRow, sealer: Sealer): Promise<StoredFile> {
   const name = { accountId: String(row.account_id), id: String(row.id) };
+  // A row that another secret sealed keeps its id, so that it can be deleted.
+  const about = await sealer.open(String(row.content), aboutName(name)).catch(() => name.id);
+  const [shown = "", mimeType = null] = about.split("\n");
   return {
     ...name,
     purpose: String(row.purpose) as FilePurpose,
-    // A row that another secret sealed keeps its id, so that it can be deleted.
-    name: await sealer.open(String(row.content), aboutName(name)).catch(() => name.id),
+    name: shown,
+    mimeType,
     bytes: Number(row.bytes),
     createdAtMs: Number(row.created_at),
     expiresAtMs: Number(row.expires_at),
@@ -140,7 +189,7 @@ async function list(
   return Promise.all(rows.map((row) => readRow(row, sealer)));
 }
 
-async function removeRows(db: Db, { accountId, id }: OwnedId, condition = ""): Promise<boolean> {
+export async function removeRows(db: Db, { accountId, id }: OwnedId, condition = ""): Promise<boolean> {
   const answers = await db.batch([
     {
       sql: `DELETE FROM file_parts ${PARTS_OF} AND EXISTS (SELECT id FROM files ${OF} ${condition})`,

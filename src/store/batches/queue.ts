@@ -1,27 +1,28 @@
 // The queue of lines. A line is run by the process that claimed it, and by another one only after that process died.
 
-import type { BatchQueue, ClaimedLine } from "../../core/batches/batches.ts";
+import type { BatchQueue, ClaimedLine, EndHolds } from "../../core/batches/batches.ts";
+import { batchHoldId, lineHoldIds } from "../../core/batches/holds.ts";
 import type { Db, SqlRow } from "../../core/db.ts";
 import type { OwnedId } from "../../core/responses/stored.ts";
 import { inListSql, listValue } from "../dialect.ts";
 import { ANSWER } from "../ledger/kept-answers.ts";
 import type { Sealer } from "../secret/seal.ts";
-import { LINES_OF, OF, openLine, readBatch, sealResult } from "./batches.ts";
+import { LINES_OF, OF, openLine, openNative, readBatch, sealResult } from "./batches.ts";
 
-const OPEN = "('new', 'waiting', 'running')";
+const OPEN = "('new', 'waiting', 'running', 'sent')";
 /** A batch whose lines are not all here after this long was begun by a process that died. */
 const ABANDONED_MS = 60 * 60 * 1000;
+const RELEASED_AT_ONCE = 100;
 
 /** `owner` names this process. The database with the processes may be another file than that of the batches. */
-export function createBatchQueue(db: Db, sealer: Sealer, { owner, processes }: QueueOptions): BatchQueue {
-  /** Lines that this process runs now. It gives back others that are marked as its own: their end could not be written. */
-  const running = new Set<string>();
+export function createBatchQueue(db: Db, sealer: Sealer, options: QueueOptions): BatchQueue {
+  const { owner, endHolds, running } = options;
   return {
-    ...createRuns(db, sealer, { owner, running }),
-    async retry(line, { notBeforeMs, isCounted }) {
+    ...createRuns(db, sealer, options),
+    async retry(line, { notBeforeMs, isCounted, end }) {
       const { batch, position } = line;
       const writing = db.query(
-        `UPDATE batch_lines SET state = 'waiting', owner = NULL, not_before = $4${isCounted ? "" : ", attempts = attempts - 1"}
+        `UPDATE batch_lines SET state = 'waiting', owner = NULL, not_before = $4${isCounted ? "" : ", attempts = attempts - 1"}${RUN_ENDS[end]}
          ${LINES_OF} AND position = $3 AND state = 'running' AND owner = $5`,
         [batch.accountId, batch.id, position, notBeforeMs, owner],
       );
@@ -29,13 +30,17 @@ export function createBatchQueue(db: Db, sealer: Sealer, { owner, processes }: Q
     },
     async keepUp(nowMs) {
       await giveBackOwn(db, owner, running);
-      await giveBack(db, processes, owner);
+      await giveBack(db, options);
       await endUnbegun(db);
       await endLate(db, nowMs);
       await endBatches(db, nowMs);
+      await releaseHolds(db, endHolds);
     },
     async deleteBefore(nowMs, limit) {
-      const rows = await db.query("SELECT account_id, id FROM batches WHERE deleted_at <= $1 LIMIT $2", [nowMs, limit]);
+      const rows = await db.query(
+        `SELECT account_id, id FROM batches WHERE deleted_at <= $1 AND ended_at IS NOT NULL AND hold <> 'open' LIMIT $2`,
+        [nowMs, limit],
+      );
       for (const { account_id, id } of rows) {
         const params = [String(account_id), String(id)];
         await db.batch([
@@ -48,34 +53,37 @@ export function createBatchQueue(db: Db, sealer: Sealer, { owner, processes }: Q
   };
 }
 
-interface OwnLines {
-  readonly owner: string;
-  /** Names of the lines that this process runs now. */
-  readonly running: Set<string>;
-}
+/** Columns that `readLine` reads. */
+export const CLAIMED = "account_id, batch_id, position, attempts, runs, over, request, native";
+const RUN_ENDS = { "not-begun": ", runs = runs - 1", over: ", over = runs", unknown: "" } as const;
 
-function createRuns(db: Db, sealer: Sealer, { owner, running }: OwnLines): Pick<BatchQueue, "claim" | "finish"> {
+function createRuns(
+  db: Db,
+  sealer: Sealer,
+  { owner, running, processes, endHolds }: QueueOptions,
+): Pick<BatchQueue, "claim" | "holdIds" | "finish" | "stop"> {
   return {
-    async claim(limit, nowMs, resting) {
-      const locked = db.kind === "sqlite" ? "" : "FOR UPDATE SKIP LOCKED";
-      const rows = await db.query(
-        `WITH next AS (
-           SELECT account_id, batch_id, position FROM batch_lines
-           WHERE state = 'waiting' AND not_before <= $2 AND NOT ${inListSql(db.kind, "batch_id", "$4")}
-             AND EXISTS (SELECT id FROM batches WHERE batches.account_id = batch_lines.account_id
-               AND batches.id = batch_lines.batch_id AND expires_at > $2)
-           ORDER BY position LIMIT $3 ${locked})
-         UPDATE batch_lines SET state = 'running', owner = $1, attempts = attempts + 1
-         WHERE state = 'waiting' AND (account_id, batch_id, position) IN (SELECT account_id, batch_id, position FROM next)
-         RETURNING account_id, batch_id, position, attempts, request`,
-        [owner, nowMs, limit, listValue(db.kind, resting)],
-      );
-      const lines = (await Promise.all(rows.map((row) => readLine(db, sealer, row)))).filter((line) => line !== null);
-      for (const line of lines) running.add(nameOf(line));
-      return lines;
+    claim: (limit, nowMs, resting) => claim(db, sealer, { limit, nowMs, resting, owner, running }),
+    async holdIds(line) {
+      const { batch, position, run } = line;
+      const earlier = holdsBetween(batch.id, position, { over: line.over, runs: run - 1 });
+      if (earlier.length > 0) {
+        await endHolds(earlier.map((holdId) => ({ holdId, accountId: batch.accountId, keyId: batch.keyId })));
+        if ((await paidFor(processes, earlier)) !== null) return [];
+      }
+      return lineHoldIds({ batchId: batch.id, position, run });
     },
-    async finish(line, result, cost) {
+    async stop({ batch, position }) {
+      await db.query(
+        `UPDATE batch_lines SET state = 'stopped', owner = NULL ${LINES_OF} AND position = $3 AND state = 'running' AND owner = $4`,
+        [batch.accountId, batch.id, position, owner],
+      );
+      running.delete(nameOf({ batch, position }));
+    },
+    async finish(line, result, noted) {
       const { accountId, id } = line.batch;
+      const holds = holdsBetween(id, line.position, { over: 0, runs: line.run });
+      const cost = (await paidFor(processes, holds)) ?? noted;
       const state = result.status >= 200 && result.status < 300 ? "succeeded" : "errored";
       const sealed = await sealResult(sealer, line.batch, line.position, result);
       const ours = `${LINES_OF} AND position = $3 AND state = 'running' AND owner = $4`;
@@ -99,12 +107,69 @@ function createRuns(db: Db, sealer: Sealer, { owner, running }: OwnLines): Pick<
   };
 }
 
-interface QueueOptions {
-  readonly owner: string;
-  readonly processes: Db;
+interface Claiming extends Pick<QueueOptions, "owner" | "running"> {
+  readonly limit: number;
+  readonly nowMs: number;
+  /** Batches that have no turn. */
+  readonly resting: readonly string[];
 }
 
-async function readLine(db: Db, sealer: Sealer, row: SqlRow): Promise<ClaimedLine | null> {
+async function claim(
+  db: Db,
+  sealer: Sealer,
+  { limit, nowMs, resting, owner, running }: Claiming,
+): Promise<readonly ClaimedLine[]> {
+  const locked = db.kind === "sqlite" ? "" : "FOR UPDATE SKIP LOCKED";
+  const rows = await db.query(
+    `WITH next AS (
+           SELECT account_id, batch_id, position FROM batch_lines
+           WHERE state = 'waiting' AND try_native = 0 AND not_before <= $2 AND NOT ${inListSql(db.kind, "batch_id", "$4")}
+             AND EXISTS (SELECT id FROM batches WHERE batches.account_id = batch_lines.account_id
+               AND batches.id = batch_lines.batch_id AND expires_at > $2
+               AND (batches.status = 'in_progress' OR batch_lines.attempts > 0))
+           ORDER BY position LIMIT $3 ${locked})
+         UPDATE batch_lines SET state = 'running', owner = $1, attempts = attempts + 1, runs = runs + 1
+         WHERE state = 'waiting' AND (account_id, batch_id, position) IN (SELECT account_id, batch_id, position FROM next)
+         RETURNING ${CLAIMED}`,
+    [owner, nowMs, limit, listValue(db.kind, resting)],
+  );
+  const lines = (await Promise.all(rows.map((row) => readLine(db, sealer, row)))).filter((line) => line !== null);
+  for (const line of lines) running.add(nameOf(line));
+  return lines;
+}
+
+export interface QueueOptions {
+  readonly owner: string;
+  readonly processes: Db;
+  readonly endHolds: EndHolds;
+  /**
+   * Names of the lines that this process runs now. It gives back others that are marked as its own: their end could not be
+   * written.
+   */
+  readonly running: Set<string>;
+}
+
+/** The holds of the runs after `over`. */
+function holdsBetween(
+  batchId: string,
+  position: number,
+  { over, runs }: { readonly over: number; readonly runs: number },
+): readonly string[] {
+  const all: string[] = [];
+  for (let run = over + 1; run <= runs; run += 1) all.push(...lineHoldIds({ batchId, position, run }));
+  return all;
+}
+
+/** Sums up what was paid for these holds; null where none was charged. */
+async function paidFor(db: Db, holdIds: readonly string[]): Promise<bigint | null> {
+  const [row] = await db.query(
+    `SELECT CAST(SUM(paid) AS BIGINT) AS paid FROM charges WHERE ${inListSql(db.kind, "hold_id", "$1")}`,
+    [listValue(db.kind, holdIds)],
+  );
+  return row?.paid == null ? null : BigInt(row.paid);
+}
+
+export async function readLine(db: Db, sealer: Sealer, row: SqlRow): Promise<ClaimedLine | null> {
   const [found] = await db.query(`SELECT * FROM batches ${OF}`, [String(row.account_id), String(row.batch_id)]);
   if (found === undefined) return null;
   const batch = await readBatch(sealer, found, []);
@@ -112,11 +177,14 @@ async function readLine(db: Db, sealer: Sealer, row: SqlRow): Promise<ClaimedLin
     batch,
     position: Number(row.position),
     attempts: Number(row.attempts),
+    run: Number(row.runs),
+    over: Number(row.over),
     request: await openLine(sealer, batch, row),
+    native: await openNative(sealer, batch, row),
   };
 }
 
-function nameOf({ batch, position }: { readonly batch: OwnedId; readonly position: number }): string {
+export function nameOf({ batch, position }: { readonly batch: OwnedId; readonly position: number }): string {
   return JSON.stringify([batch.accountId, batch.id, position]);
 }
 
@@ -136,7 +204,7 @@ async function giveBackOwn(db: Db, owner: string, running: ReadonlySet<string>):
   }
 }
 
-async function giveBack(db: Db, processes: Db, owner: string): Promise<void> {
+async function giveBack(db: Db, { processes, owner, endHolds }: QueueOptions): Promise<void> {
   const found = await db.query("SELECT DISTINCT owner FROM batch_lines WHERE state = 'running' AND owner <> $1", [
     owner,
   ]);
@@ -145,6 +213,8 @@ async function giveBack(db: Db, processes: Db, owner: string): Promise<void> {
   const alive = new Set((await processes.query("SELECT id FROM processes")).map(({ id }) => id));
   const dead = found.map((row) => String(row.owner)).filter((id) => !alive.has(id));
   if (dead.length === 0) return;
+  // Before their requests are forgotten: what they left in an outbox is booked with its answer by now, or never.
+  await endRuns(db, dead, endHolds);
   // Their requests are no longer in flight. Those with an answer were charged, and keep it.
   await processes.query(
     `DELETE FROM idempotent_requests WHERE ${ANSWER} IS NULL AND ${inListSql(db.kind, "owner", "$1")}`,
@@ -155,6 +225,32 @@ async function giveBack(db: Db, processes: Db, owner: string): Promise<void> {
      WHERE state = 'running' AND ${inListSql(db.kind, "owner", "$1")}`,
     [listValue(db.kind, dead)],
   );
+}
+
+async function endRuns(db: Db, owners: readonly string[], endHolds: EndHolds): Promise<void> {
+  const rows = await db.query(
+    `SELECT l.account_id, l.batch_id, l.position, l.runs, l.over, b.key_id FROM batch_lines l
+     JOIN batches b ON b.account_id = l.account_id AND b.id = l.batch_id
+     WHERE l.state = 'running' AND ${inListSql(db.kind, "l.owner", "$1")}`,
+    [listValue(db.kind, owners)],
+  );
+  const holds = rows.flatMap((row) =>
+    holdsBetween(String(row.batch_id), Number(row.position), { over: Number(row.over), runs: Number(row.runs) }).map(
+      (holdId) => ({ holdId, accountId: String(row.account_id), keyId: String(row.key_id) }),
+    ),
+  );
+  await endHolds(holds);
+}
+
+/** Releases what is left of the holds of batches that are over. Saying so twice does no harm. */
+async function releaseHolds(db: Db, endHolds: EndHolds): Promise<void> {
+  const rows = await db.query(
+    `SELECT account_id, id FROM batches WHERE ended_at IS NOT NULL AND hold = 'open' LIMIT ${RELEASED_AT_ONCE}`,
+  );
+  for (const { account_id, id } of rows) {
+    await endHolds([{ holdId: batchHoldId(String(id)), accountId: String(account_id) }]);
+    await db.query(`UPDATE batches SET hold = 'released' ${OF}`, [String(account_id), String(id)]);
+  }
 }
 
 /** Lines of batches that were cancelled, or have reached their cost, since they were refused and put back. */

@@ -1,7 +1,8 @@
 // Reads the ledger for an audit, page by page, without locking anything.
 
+import type { AuditedTransaction, LedgerAudit } from "../../core/audit/ledger.ts";
 import type { Db, SqlRow, SqlValue } from "../../core/db.ts";
-import type { AuditedTransaction, Charge, LedgerAudit } from "../../core/ledger.ts";
+import type { Charge } from "../../core/ledger.ts";
 import type { Price } from "../../core/money.ts";
 import { toTransaction, toWallet } from "./ledger.ts";
 

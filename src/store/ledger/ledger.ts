@@ -1,6 +1,7 @@
 // The tables of the ledger. Operations are posted to balances in memory, or to balances read under lock. One transaction
 // writes the changes of a batch.
 
+import { BATCH_OWNER, sharedHoldOf } from "../../core/batches/holds.ts";
 import type { Db, SqlRow, Statement } from "../../core/db.ts";
 import {
   type CreditLease,
@@ -46,7 +47,7 @@ export function createLedgerStore(db: Db, owner: string, memory = new LedgerMemo
     async orphans(silentMs) {
       const rows = await db.query(
         `SELECT ${HOLD} FROM holds h LEFT JOIN processes p ON p.id = h.owner
-         WHERE h.state = 'open' AND h.owner <> $1 AND ${isSilent} ORDER BY h.created_at LIMIT ${ORPHANS_MAX}`,
+         WHERE h.state = 'open' AND h.owner NOT IN ($1, '${BATCH_OWNER}') AND ${isSilent} ORDER BY h.created_at LIMIT ${ORPHANS_MAX}`,
         [owner, silentMs],
       );
       return rows.map(toHold);
@@ -210,7 +211,7 @@ const ORPHANS_MAX = 500;
 const WALLET = "account_id, posted, held, leased, epoch, sequence, hash";
 // Names the columns: a prepared statement with `*` fails when a newer version adds one.
 const MOVE = "t.id, t.kind, t.account_id, t.sequence, t.balance_after, t.hold_id, t.note, t.hash";
-const HOLD = "h.id, h.account_id, h.key_id, h.amount, h.state, h.is_limited, h.is_metered";
+const HOLD = "h.id, h.account_id, h.key_id, h.amount, h.state, h.is_limited, h.is_metered, h.lent, h.is_capped";
 const LEASE = "l.owner, l.account_id, l.amount";
 
 /** Names of the reads of a batch. */
@@ -280,8 +281,10 @@ function readsFor(kind: Db["kind"], ops: readonly LedgerOp[]): Readonly<Partial<
 
 function holdIdsOf(op: LedgerOp): readonly string[] {
   if (op.kind === "return") return op.holds.map(({ id }) => id);
-  if (op.kind === "hold") return [op.id];
-  return "holdId" in op ? [op.holdId] : [];
+  if (op.kind !== "hold" && !("holdId" in op)) return [];
+  const id = op.kind === "hold" ? op.id : op.holdId;
+  const shared = sharedHoldOf(id);
+  return shared === null ? [id] : [id, shared];
 }
 
 function reservedIdsOf(op: LedgerOp): readonly string[] {
@@ -359,6 +362,7 @@ function toHold(row: SqlRow): Hold {
     state: row.state as HoldState,
     isLimited: Number(row.is_limited) === 1,
     isMetered: Number(row.is_metered) === 1,
+    ...(row.lent == null ? {} : { shared: { lent: BigInt(row.lent), isCapped: Number(row.is_capped) === 1 } }),
   };
 }
 

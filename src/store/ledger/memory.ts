@@ -1,5 +1,6 @@
 // Remembers the ledger's rows in this process, so that most batches need no read.
 
+import { isOfBatch } from "../../core/batches/holds.ts";
 import { type BudgetCounter, type BudgetLease, budgetLeaseKey } from "../../core/budgets/counter.ts";
 import {
   type CreditLease,
@@ -73,7 +74,7 @@ export class LedgerMemory {
     if (state.budgetLeases !== this.#budgetLeases) copy(state.budgetLeases, this.#budgetLeases);
     if (state.leases !== this.#leases) copy(state.leases, this.#leases);
     for (const wallet of wallets) this.#wallets.set(wallet.accountId, wallet);
-    for (const hold of newHolds) if (hold.state === "open") this.#holds.set(hold.id, hold);
+    for (const hold of newHolds) if (hold.state === "open" && !isOfBatch(hold.id)) this.#holds.set(hold.id, hold);
     for (const { id } of resolvedHolds) this.#holds.delete(id);
     for (const spend of keySpends) this.#keySpends.set(spend.keyId, spend);
     for (const counter of counters) this.#counters.set(counter.id, counter);
@@ -104,6 +105,8 @@ export class LedgerMemory {
   #knows(op: LedgerOp): boolean {
     // A lease or its end may write nothing, so the store would not notice that the memory is out of date.
     if (op.kind === "move" || op.kind === "lease" || op.kind === "return") return false;
+    // The wallet does not show that another line of the batch has begun.
+    if (isOfBatch("id" in op ? op.id : op.holdId)) return false;
     if (!this.#wallets.has(op.accountId)) return false;
     if (op.kind === "hold") return (op.spendLimit === null || this.#knowsSpend(op)) && this.#knowsCounters(op);
     const hold = this.#holds.get(op.holdId);

@@ -37,6 +37,7 @@ export function createLedgerWriter(kind: Db["kind"], owner: string): LedgerWrite
   return ({ state, changes }) => [
     ...walletStatements(changes, state),
     ...resolveStatements(kind, changes.resolvedHolds),
+    ...sharedStatements(kind, changes, state),
     ...insertAll(holds, changes.newHolds),
     ...spendStatements(changes, state),
     ...budgets(changes),
@@ -82,7 +83,7 @@ function resolveStatements(kind: Db["kind"], holds: readonly Hold[]): readonly S
   return (["settled", "voided", "expired"] as const).flatMap((state) => {
     const ids = holds.filter((hold) => hold.state === state).map(({ id }) => id);
     if (ids.length === 0) return [];
-    const from = state === "settled" ? "state IN ('open', 'expired')" : "state = 'open'";
+    const from = state === "expired" ? "state = 'open'" : "state IN ('open', 'expired')";
     const set = `UPDATE holds SET state = '${state}', resolved_at = ${clockSql(kind)}`;
     return [
       {
@@ -91,6 +92,19 @@ function resolveStatements(kind: Db["kind"], holds: readonly Hold[]): readonly S
         expectRows: ids.length,
       },
     ];
+  });
+}
+
+/** Writes holds of batches by compare-and-set: the wallet need not change when a line takes its part. */
+function sharedStatements(kind: Db["kind"], { sharedHolds }: LedgerChanges, state: LedgerState): readonly Statement[] {
+  return sharedHolds.map(({ id, amount, shared, state: end }) => {
+    const before = state.holds.get(id) as Hold;
+    return {
+      sql: `UPDATE holds SET amount = $2, lent = $3, state = $4, resolved_at = CASE WHEN $4 = 'open' THEN NULL ELSE ${clockSql(kind)} END
+            WHERE id = $1 AND state = 'open' AND amount = $5 AND lent = $6`,
+      params: [id, amount, shared?.lent ?? 0n, end, before.amount, before.shared?.lent ?? 0n],
+      expectRows: 1,
+    };
   });
 }
 
@@ -107,6 +121,8 @@ function holdShape(owner: string): InsertShape<Hold> {
       is_limited: flag((hold) => hold.isLimited),
       is_metered: flag((hold) => hold.isMetered),
       owner: text((hold) => hold.owner ?? owner),
+      lent: integer((hold) => hold.shared?.lent ?? null),
+      is_capped: flag((hold) => hold.shared?.isCapped === true),
     },
     clockColumn: "created_at",
   };

@@ -141,6 +141,43 @@ test("what was reached of service_max_cost_usd is not gone beyond", async () => 
   ]);
 });
 
+test.each([{ service_max_cost_usd: 0.000002 }, { metadata: { service_max_cost_usd: "0.000002" } }])(
+  "with %j, lines that do not fit are not begun, and no more is paid",
+  async (more) => {
+    const made = await create([line("a", { max_tokens: 10 }), line("b"), line("c")], more);
+    const done = (await over(made.id)) as OpenAI.Batch & { service: { cost_usd: number; max_cost_usd: number } };
+    expect(done.service.max_cost_usd).toBe(0.000002);
+    expect(done.service.cost_usd).toBeLessThanOrEqual(0.000002);
+    expect(done.request_counts?.failed).toBeGreaterThan(0);
+    expect(await linesOf(done.error_file_id)).toContainEqual(
+      expect.objectContaining({ error: expect.objectContaining({ code: "max_cost_reached" }) }),
+    );
+  },
+);
+
+test("a batch that the credits do not cover is 402, and leaves nothing behind", async () => {
+  const { id } = (await (await gateway.api("POST", "/api/accounts", { name: "poor" })).json()) as { id: string };
+  const { key } = (await (await gateway.api("POST", `/api/keys?account=${id}`, { name: "k" })).json()) as {
+    key: string;
+  };
+  await gateway.api("POST", `/api/credits/topups?account=${id}`, { amountUsd: "0.02" });
+  const poor = new OpenAI({ apiKey: key, baseURL: `${gateway.url}/v1`, maxRetries: 0 });
+  const dear = Array.from({ length: 40 }, (_, at) => line(`l${at}`, { max_tokens: 4_000 }));
+  const input = { endpoint: CHAT, completion_window: "24h" } as const;
+  const wanted = { ...input, input_file_id: await upload(dear, poor) };
+  await expect(poor.batches.create(wanted)).rejects.toMatchObject({ status: 402, code: "insufficient_credits" });
+  expect((await poor.batches.list()).data).toEqual([]);
+  const credits = async () => (await gateway.api("GET", `/api/credits?account=${id}`)).json();
+  expect(await credits()).toMatchObject({ heldUsd: "0", availableUsd: "0.02" });
+  // One that is covered holds its lines, and lets go of them at its end.
+  const made = await poor.batches.create({
+    ...input,
+    input_file_id: await upload([line("a", { max_tokens: 20 })], poor),
+  });
+  await expect.poll(async () => (await poor.batches.retrieve(made.id)).status, { timeout: 20_000 }).toBe("completed");
+  await expect.poll(credits, { timeout: 20_000 }).toMatchObject({ heldUsd: "0" });
+});
+
 test("a batch that is cancelled begins no more lines", async () => {
   const made = await create(Array.from({ length: 400 }, (_, at) => line(`l${at}`)));
   const cancelled = await openai.batches.cancel(made.id);

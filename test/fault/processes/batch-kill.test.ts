@@ -1,5 +1,5 @@
 // The process is killed in the middle of a batch. The next one goes on, every line has one result, and each is charged once.
-// BATCH_LINES=10000 makes it as long as it should be once in a while.
+// `npm run test:faults` runs 10,000 lines, and BATCH_LINES any number.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,11 +7,12 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { ensureBuild } from "../../../scripts/setup.mjs";
 import { type GatewayProcess, startGatewayProcess } from "../../support/gateway/gateway-process.ts";
+import { isLong } from "../../support/random.ts";
 import { createTestDatabase } from "../../support/stores/postgres.ts";
 
-vi.setConfig({ testTimeout: 900_000, hookTimeout: 900_000 });
+vi.setConfig({ testTimeout: isLong ? 7_200_000 : 900_000, hookTimeout: 900_000 });
 
-const LINES = Number(process.env.BATCH_LINES ?? 120);
+const LINES = Number(process.env.BATCH_LINES ?? (isLong ? 10_000 : 120));
 // Polls and lines are requests of one key.
 const ENV = { SWITCHYARD_BATCH_CONCURRENCY: "8", SWITCHYARD_REQUESTS_PER_MINUTE: "1000000" };
 const PATH = "/v1/chat/completions";
@@ -70,7 +71,10 @@ async function show(gateway: GatewayProcess, key: string, id: string): Promise<B
 
 const completed = (gateway: GatewayProcess, key: string, id: string, least: number): Promise<void> =>
   expect
-    .poll(async () => (await show(gateway, key, id)).request_counts.completed, { timeout: 600_000, interval: 250 })
+    .poll(async () => (await show(gateway, key, id)).request_counts.completed, {
+      timeout: isLong ? 3_600_000 : 600_000,
+      interval: 250,
+    })
     .toBeGreaterThanOrEqual(least);
 
 /** The requests that were charged, each as often as it was. */
@@ -99,6 +103,15 @@ async function expectWhole(gateway: GatewayProcess, key: string, id: string): Pr
   const charged = (await chargedRequests(gateway)).filter((request) => request.startsWith(id));
   expect(new Set(charged).size).toBe(LINES);
   expect(charged).toHaveLength(LINES);
+  const { ok, problems } = (await (await gateway.api("GET", "/api/ledger/verify")).json()) as {
+    ok: boolean;
+    problems: unknown;
+  };
+  expect(problems).toEqual([]);
+  expect(ok).toBe(true);
+  // What the batch had on hold is free again.
+  const held = async () => ((await (await gateway.api("GET", "/api/credits")).json()) as { heldUsd: string }).heldUsd;
+  await expect.poll(held, { timeout: 60_000 }).toBe("0");
 }
 
 test("a gateway that is killed twice goes on", async () => {

@@ -3,16 +3,15 @@
 
 import { post } from "../../../src/billing/post.ts";
 import { verifyLedger } from "../../../src/billing/verify.ts";
+import type { AuditedTransaction, LedgerAudit } from "../../../src/core/audit/ledger.ts";
 import { type BudgetCounter, type BudgetLease, budgetLeaseKey } from "../../../src/core/budgets/counter.ts";
 import type {
-  AuditedTransaction,
   Charge,
   ChargedUsage,
   CreditLease,
   Hold,
   HoldOp,
   KeySpend,
-  LedgerAudit,
   LedgerOp,
   LedgerOutcome,
   LedgerStore,
@@ -118,7 +117,7 @@ export function createMemoryLedger(accountIds: readonly string[] = ["a", "b"]): 
         holds.set(one.id, one);
         owners.set(one.id, one.owner ?? owner);
       }
-      for (const one of changes.resolvedHolds) holds.set(one.id, one);
+      for (const one of [...changes.resolvedHolds, ...changes.sharedHolds]) holds.set(one.id, one);
       for (const spend of changes.keySpends) keySpends.set(spend.keyId, spend);
       for (const counter of changes.counters) counters.set(counter.id, counter);
       for (const lease of changes.budgetLeases) budgetLeases.set(budgetLeaseKey(lease), lease);

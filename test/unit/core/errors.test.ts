@@ -24,8 +24,6 @@ const NO_ERRORS: readonly string[] = [
   "invalid_json_line",
   "invalid_request",
   "line_too_long",
-  "max_cost_reached",
-  "result_lost",
   "too_many_lines",
   ...Object.keys(NOTE_CODES),
   "server_error",

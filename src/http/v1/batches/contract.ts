@@ -9,6 +9,7 @@ import { MessagesErrorSchema, v1 } from "../contract.ts";
 import { EXPIRY_SECONDS, FILES_AT_ONCE } from "./files.ts";
 
 const ID = inPath("id");
+const open = { additionalProperties: true };
 const Binary = Type.Unsafe<string>({ type: "string", format: "binary" });
 
 const FileSchema = named("File", {
@@ -36,6 +37,73 @@ const FileListSchema = named("FileList", {
   last_id: nullable(AnyText),
   has_more: Flag,
 });
+
+const UploadSchema = named("Upload", {
+  id: AnyText,
+  object: Type.Literal("upload"),
+  bytes: Integer,
+  created_at: Integer,
+  expires_at: Integer,
+  filename: AnyText,
+  purpose: AnyText,
+  status: listed(["pending", "completed", "cancelled"]),
+  file: nullable(FileSchema),
+});
+
+const NewUploadSchema = named(
+  "NewUpload",
+  {
+    filename: AnyText,
+    purpose: listed(FILE_PURPOSES),
+    bytes: Type.Integer({ minimum: 1 }),
+    mime_type: AnyText,
+    expires_after: optional(AnyObject),
+  },
+  { additionalProperties: true },
+);
+const NEW_UPLOAD = { filename: "lines.jsonl", purpose: "batch", bytes: 2_000_000, mime_type: "application/jsonl" };
+
+const UPLOAD_OPERATIONS: readonly Operation[] = [
+  v1("createUpload", "post", "/v1/uploads", {
+    summary: "Begin the upload of a file in parts; its room is taken now",
+    body: json(NewUploadSchema, NEW_UPLOAD),
+    response: json(UploadSchema),
+    errors: [402],
+  }),
+  v1("addUploadPart", "post", "/v1/uploads/{id}/parts", {
+    summary: "Add a part of up to 64 MB",
+    parameters: [ID],
+    body: { "multipart/form-data": { schema: named("UploadPartForm", { data: Binary }) } },
+    response: json(
+      named("UploadPart", {
+        id: AnyText,
+        object: Type.Literal("upload.part"),
+        created_at: Integer,
+        upload_id: AnyText,
+      }),
+    ),
+    errors: [404],
+  }),
+  v1("completeUpload", "post", "/v1/uploads/{id}/complete", {
+    summary: "Join the parts to a file, in this order",
+    parameters: [ID],
+    body: json(
+      named("UploadCompletion", {
+        part_ids: Type.Array(AnyText, { minItems: 1 }),
+        md5: optional(AnyText),
+      }),
+      { part_ids: ["part_0123"] },
+    ),
+    response: json(UploadSchema),
+    errors: [404],
+  }),
+  v1("cancelUpload", "post", "/v1/uploads/{id}/cancel", {
+    summary: "Give an upload up",
+    parameters: [ID],
+    response: json(UploadSchema),
+    errors: [404],
+  }),
+];
 
 const BatchServiceSchema = Type.Object({ cost_usd: Type.Number(), max_cost_usd: nullable(Type.Number()) });
 const Time = nullable(Integer);
@@ -186,6 +254,101 @@ const RUN_OPERATIONS: readonly Operation[] = [
   }),
 ];
 
+const GEMINI = { errorSchema: AnyObject };
+const GEMINI_PAGE = [
+  query("pageSize", Type.Integer({ minimum: 0, maximum: 100 })),
+  query("pageToken", AnyText, "The `nextPageToken` of the page before."),
+];
+const NEW_GEMINI_BATCH = {
+  batch: {
+    displayName: "night",
+    inputConfig: { requests: { requests: [{ request: { contents: [{ parts: [{ text: "Hello" }] }] } }] } },
+  },
+};
+const GeminiBatchSchema = named("GeminiBatch", { name: AnyText, metadata: AnyObject, done: Flag }, open);
+const GeminiFileSchema = named("GeminiFile", { name: AnyText, uri: AnyText, sizeBytes: AnyText }, open);
+
+const GEMINI_OPERATIONS: readonly Operation[] = [
+  v1("createGeminiBatch", "post", "/v1beta/models/{model}:batchGenerateContent", {
+    summary: "Run requests in Gemini's format within 24 hours; the model may be auto",
+    parameters: [inPath("model")],
+    body: json(named("NewGeminiBatch", { batch: AnyObject }, open), NEW_GEMINI_BATCH),
+    response: json(GeminiBatchSchema),
+    errors: [402, 404],
+    ...GEMINI,
+  }),
+  v1("listGeminiBatches", "get", "/v1beta/batches", {
+    summary: "The batches of Gemini's form",
+    parameters: GEMINI_PAGE,
+    response: json(named("GeminiBatchList", { operations: Type.Array(GeminiBatchSchema) }, open)),
+    errors: [404],
+    ...GEMINI,
+  }),
+  v1("getGeminiBatch", "get", "/v1beta/batches/{id}", {
+    summary: "A batch, with its answers or their file once it is over",
+    parameters: [ID],
+    response: json(GeminiBatchSchema),
+    errors: [404],
+    ...GEMINI,
+  }),
+  v1("cancelGeminiBatch", "post", "/v1beta/batches/{id}:cancel", {
+    summary: "Begin no more requests of a batch",
+    parameters: [ID],
+    response: json(AnyObject),
+    errors: [404],
+    ...GEMINI,
+  }),
+  v1("deleteGeminiBatch", "delete", "/v1beta/batches/{id}", {
+    summary: "Delete a batch that is over",
+    parameters: [ID],
+    response: json(AnyObject),
+    errors: [404],
+    ...GEMINI,
+  }),
+  v1("uploadGeminiFile", "post", "/upload/v1beta/files", {
+    summary: "Upload a file in Google's resumable form, or with what is said about it as multipart/related",
+    body: {
+      "application/json": {
+        schema: named("NewGeminiFile", { file: optional(AnyObject) }, open),
+        example: { file: {} },
+      },
+      "multipart/related": { schema: Binary },
+      "application/octet-stream": { schema: Binary },
+    },
+    response: json(AnyObject),
+    errors: [402, 404, 409],
+    ...GEMINI,
+  }),
+  v1("listGeminiFiles", "get", "/v1beta/files", {
+    summary: "The files of the account",
+    parameters: GEMINI_PAGE,
+    response: json(named("GeminiFileList", { files: Type.Array(GeminiFileSchema) }, open)),
+    errors: [404],
+    ...GEMINI,
+  }),
+  v1("getGeminiFile", "get", "/v1beta/files/{id}", {
+    summary: "A file, without its bytes",
+    parameters: [ID],
+    response: json(GeminiFileSchema),
+    errors: [404],
+    ...GEMINI,
+  }),
+  v1("downloadGeminiFile", "get", "/v1beta/files/{id}:download", {
+    summary: "The bytes of a file, or the answers of a batch",
+    parameters: [ID],
+    response: { "application/octet-stream": { schema: Binary }, "application/x-jsonl": { schema: AnyText } },
+    errors: [404],
+    ...GEMINI,
+  }),
+  v1("deleteGeminiFile", "delete", "/v1beta/files/{id}", {
+    summary: "Delete a file",
+    parameters: [ID],
+    response: json(AnyObject),
+    errors: [404],
+    ...GEMINI,
+  }),
+];
+
 export const BATCH_OPERATIONS: readonly Operation[] = [
   v1("createFile", "post", "/v1/files", {
     summary: "Upload a file, for instance the lines of a batch",
@@ -222,5 +385,7 @@ export const BATCH_OPERATIONS: readonly Operation[] = [
     response: json(named("DeletedFile", { id: AnyText, object: Type.Literal("file"), deleted: Flag })),
     errors: [404],
   }),
+  ...UPLOAD_OPERATIONS,
   ...RUN_OPERATIONS,
+  ...GEMINI_OPERATIONS,
 ];

@@ -26,7 +26,7 @@ const NAME_MAX = 255;
 const DAY_MS = 86_400_000;
 const NO_SLOT = { config: { needsNoSlot: true }, onRequest: refuseOtherFiles };
 
-type FilesContext = Pick<CallContext, "batches" | "services" | "settings" | "now">;
+export type FilesContext = Pick<CallContext, "batches" | "services" | "settings" | "now">;
 type FilePageRequest = FastifyRequest<{ Querystring: QueryTexts }>;
 
 export function registerFiles(server: FastifyInstance, edge: FilesContext): void {
@@ -72,7 +72,10 @@ export function registerFiles(server: FastifyInstance, edge: FilesContext): void
 }
 
 /** Clients whose vendor has other files at these paths would misread ours. */
-async function refuseOtherFiles({ clientFormat, url }: Pick<FastifyRequest, "clientFormat" | "url">): Promise<void> {
+export async function refuseOtherFiles({
+  clientFormat,
+  url,
+}: Pick<FastifyRequest, "clientFormat" | "url">): Promise<void> {
   const path = url.replace(/\?.*/s, "");
   const other = clientFormat?.paths.notServed?.find(([pattern]) => pattern.test(path));
   if (other !== undefined) throw new GatewayError("notFound", TEXT.unknownPath(path, other[1]));
@@ -97,34 +100,63 @@ async function resultsOf({ accountId, id }: OwnedId, { batches: { store } }: Fil
     let bytes = 0;
     for await (const line of lines()) bytes += Buffer.byteLength(line);
     const times = { createdAtMs: batch?.endedAtMs ?? 0, expiresAtMs: batch?.deletedAtMs ?? 0 };
-    return { accountId, id, purpose: "batch_output", name: `${named?.id}_${part}.jsonl`, bytes, ...times };
+    return {
+      accountId,
+      id,
+      purpose: "batch_output",
+      name: `${named?.id}_${part}.jsonl`,
+      mimeType: "application/x-jsonl",
+      bytes,
+      ...times,
+    };
   }
   return { lines, file };
 }
 
 /** A browser that is shown a file takes it for nothing that could run. */
-const DOWNLOAD = { "content-disposition": "attachment", "x-content-type-options": "nosniff" };
+export const DOWNLOAD = { "content-disposition": "attachment", "x-content-type-options": "nosniff" };
 
 async function store(request: FastifyRequest, edge: FilesContext): Promise<StoredFile> {
   const { upload } = request;
   if (upload === null) throw new GatewayError("wrongMediaType", TEXT.sendForm);
-  const { accountId } = callerOf(request).key;
   const { file, purpose, expiresInMs } = readForm(upload, edge);
-  if (edge.services().billingModeOf(accountId) !== "metered") await requireCredits(accountId, edge.services());
+  const { fileName, type } = file;
+  return keep(request, { file, purpose, name: fileName ?? "", mimeType: type === "" ? null : type, expiresInMs }, edge);
+}
+
+export interface GivenFile extends Pick<StoredFile, "purpose" | "name" | "mimeType"> {
+  readonly file: Pick<UploadedFile, "length" | "read">;
+  readonly expiresInMs: number;
+  /** The id that the client chose; absent for one of ours. */
+  readonly id?: string | undefined;
+}
+
+/** Stores a file of a client with credits. */
+export async function keep(
+  request: FastifyRequest,
+  { file, purpose, name, mimeType, expiresInMs, id }: GivenFile,
+  edge: FilesContext,
+): Promise<StoredFile> {
+  const { accountId } = callerOf(request).key;
+  await requireStoring(accountId, edge);
   const createdAtMs = edge.now();
   const stored: StoredFile = {
-    accountId,
-    id: newFileId(createdAtMs),
-    purpose,
-    name: plainName(file.fileName ?? ""),
-    bytes: file.length,
-    createdAtMs,
-    expiresAtMs: createdAtMs + expiresInMs,
+    ...{ accountId, id: id ?? newFileId(createdAtMs), purpose, name: plainName(name), mimeType },
+    ...{ bytes: file.length, createdAtMs, expiresAtMs: createdAtMs + expiresInMs },
   };
   const { files, room } = edge.batches;
-  const outcome = await files.create(stored, file.read(), room);
-  if (outcome === "full") throw new GatewayError("badRequest", TEXT.filesFull(room), { code: "files_full" });
+  refuseUnkept(await files.create(stored, file.read(), room), edge);
   return stored;
+}
+
+export async function requireStoring(accountId: string, { services }: Pick<FilesContext, "services">): Promise<void> {
+  if (services().billingModeOf(accountId) !== "metered") await requireCredits(accountId, services());
+}
+
+/** Refuses a file for which there is no room, or whose name another one has. */
+export function refuseUnkept(outcome: string, { batches: { room } }: Pick<FilesContext, "batches">): void {
+  if (outcome === "full") throw new GatewayError("badRequest", TEXT.filesFull(room), { code: "files_full" });
+  if (outcome === "taken") throw new GatewayError("conflict", TEXT.fileExists, { code: "file_exists" });
 }
 
 interface FileForm {
@@ -140,22 +172,30 @@ function readForm(upload: Upload, { batches }: Pick<FilesContext, "batches">): F
   const fields = new Map(upload.fields);
   const purpose = FILE_PURPOSES.find((name) => name === fields.get("purpose"));
   if (purpose === undefined) throw invalid("purpose", TEXT.notOneOf("purpose", FILE_PURPOSES.join(", ")));
-  const longestMs = batches.retentionDays * DAY_MS;
   const anchor = fields.get("expires_after[anchor]");
   const seconds = fields.get("expires_after[seconds]");
-  if (anchor === undefined && seconds === undefined) return { file, purpose, expiresInMs: longestMs };
+  const wanted = /^\d{1,9}$/.test(seconds ?? "") ? Number(seconds) : seconds;
+  return { file, purpose, expiresInMs: readExpiry({ anchor, seconds: wanted }, batches) };
+}
+
+/** Time for which a file is kept. */
+export function readExpiry(
+  { anchor, seconds }: { readonly anchor?: unknown; readonly seconds?: unknown },
+  { retentionDays }: Pick<FilesContext["batches"], "retentionDays">,
+): number {
+  const longestMs = retentionDays * DAY_MS;
+  if (anchor === undefined && seconds === undefined) return longestMs;
   if (anchor !== "created_at")
     throw invalid("expires_after.anchor", TEXT.notOneOf("expires_after.anchor", "created_at"));
-  const wanted = /^\d{1,9}$/.test(seconds ?? "") ? Number(seconds) : Number.NaN;
   const { min, max } = EXPIRY_SECONDS;
-  if (!(wanted >= min && wanted <= max)) {
+  if (!(typeof seconds === "number" && seconds >= min && seconds <= max)) {
     throw invalid("expires_after.seconds", TEXT.notInRange("expires_after.seconds", min, max));
   }
-  return { file, purpose, expiresInMs: Math.min(wanted * 1000, longestMs) };
+  return Math.min(seconds * 1000, longestMs);
 }
 
 /** The last part of a path, without characters that cannot be seen. */
-function plainName(given: string): string {
+export function plainName(given: string): string {
   const name = shownName(given.split(/[/\\]/).at(-1) ?? "")
     .slice(0, NAME_MAX)
     .toWellFormed();
@@ -175,7 +215,7 @@ function readPage(query: QueryTexts): FilePage {
 }
 
 /** Begins with the time, so that the store appends in one place. */
-function newFileId(nowMs: number): string {
+export function newFileId(nowMs: number): string {
   return `file-${nowMs.toString(16).padStart(12, "0")}${randomBytes(10).toString("hex")}`;
 }
 

@@ -4,14 +4,16 @@
 import type { IncomingMessage, Server } from "node:http";
 import { text } from "node:stream/consumers";
 import type { FastifyInstance } from "fastify";
-import type { ClaimedLine, LineResult } from "../../../core/batches/batches.ts";
+import type { ClaimedLine, LineResult, RunEnd } from "../../../core/batches/batches.ts";
+import { GatewayError } from "../../../core/errors.ts";
 import { MESSAGE_HEADERS, MESSAGES_PATH } from "../../../formats/endpoints/batches.ts";
-import { scanBody } from "../../../formats/json/parse.ts";
-import { spliceFields } from "../../../formats/json/splice.ts";
-import { rawValue } from "../../../formats/scan/scan.ts";
+import { MAX_COST_HEADER } from "../../../gateway/reserve.ts";
 import type { PublicContext } from "../../context.ts";
 import { chargeOf, requestInside } from "../../exchange/inner-socket.ts";
 import type { RequestQueue } from "../../overload/queue.ts";
+import * as TEXT from "../../text.ts";
+import { bodyOfLine } from "./lines.ts";
+import { runNative } from "./native.ts";
 
 const TICK_MS = 500;
 const KEEP_UP_MS = 2_000;
@@ -19,12 +21,15 @@ const KEEP_UP_MS = 2_000;
 const BUSY_SHARE = 0.5;
 /** A line that a provider fails is tried this often. */
 const ATTEMPTS_MAX = 10;
+const NATIVE_ATTEMPTS_MAX = 4;
 const RETRY_MS = 2_000;
 const RETRY_MS_MAX = 60_000;
 const UNAUTHENTICATED = 401;
-const HOST_ORDER = "service_host_order";
 
-type RunnerContext = Pick<PublicContext, "batches" | "keys" | "live" | "openCalls" | "log" | "now">;
+type RunnerContext = Pick<
+  PublicContext,
+  "batches" | "keys" | "live" | "openCalls" | "log" | "now" | "formats" | "services" | "state" | "settings"
+>;
 
 export function runBatches(server: FastifyInstance, edge: RunnerContext, queue: Pick<RequestQueue, "length">): void {
   const runner = createRunner(server.server, edge, queue);
@@ -32,33 +37,46 @@ export function runBatches(server: FastifyInstance, edge: RunnerContext, queue: 
   server.addHook("preClose", async () => runner.stop());
 }
 
+/** Looks at hosts beside the lines, because hosts take their time. One look follows the other. */
+function createHostLook(edge: RunnerContext, warn: (err: unknown) => void): () => void {
+  let isLooking = false;
+  return () => {
+    if (isLooking) return;
+    isLooking = true;
+    void runNative(edge)
+      .catch(warn)
+      .finally(() => (isLooking = false));
+  };
+}
+
 function createRunner(server: Server, edge: RunnerContext, queue: Pick<RequestQueue, "length">) {
-  const { batches, openCalls, live, log, now } = edge;
+  const { batches, log, now } = edge;
+  const warn = (err: unknown): void => log.warn({ event: "batches.failed", err }, "a batch could not go on; retrying");
+  const lookAtHosts = createHostLook(edge, warn);
   let running = 0;
   let isStopped = false;
   let isLooking = false;
   let keptUpAtMs = 0;
   const resting = new Map<string, number>();
   let timer: NodeJS.Timeout | null = null;
-  function room(): number {
-    const busy = openCalls.count() - running;
-    if (isStopped || queue.length() > 0 || busy > live().limits.inFlight * BUSY_SHARE) return 0;
-    return batches.concurrency - running;
-  }
+  const room = (): number =>
+    isStopped || queue.length() > 0 || isBusy(edge, running) ? 0 : batches.concurrency - running;
 
   async function run(line: ClaimedLine): Promise<void> {
     const { result, cost, later } = await ask(line, server, edge);
-    if (later !== null) {
-      const notBeforeMs = now() + later.waitMs;
-      if (later.isForAll) resting.set(line.batch.id, notBeforeMs);
-      await batches.queue.retry(line, { notBeforeMs, isCounted: later.isCounted });
-    } else await batches.queue.finish(line, result, cost);
+    if (later === "never") return batches.queue.stop(line);
+    if (later === null) return batches.queue.finish(line, result, cost);
+    const { waitMs, isForAll, isCounted, end } = later;
+    const notBeforeMs = now() + waitMs;
+    if (isForAll) resting.set(line.batch.id, notBeforeMs);
+    await batches.queue.retry(line, { notBeforeMs, isCounted, end });
   }
 
   async function look(): Promise<void> {
     if (now() - keptUpAtMs >= KEEP_UP_MS) {
       keptUpAtMs = now();
       await batches.queue.keepUp(now());
+      if (!isStopped) lookAtHosts();
     }
     const free = room();
     if (free <= 0) return;
@@ -72,8 +90,6 @@ function createRunner(server: Server, edge: RunnerContext, queue: Pick<RequestQu
         });
     }
   }
-
-  const warn = (err: unknown): void => log.warn({ event: "batches.failed", err }, "a batch could not go on; retrying");
 
   function wake(): void {
     if (isLooking || isStopped) return;
@@ -93,6 +109,11 @@ function createRunner(server: Server, edge: RunnerContext, queue: Pick<RequestQu
   return { start, stop };
 }
 
+/** Live requests have so many places that lines take no more. */
+function isBusy({ openCalls, live }: RunnerContext, running: number): boolean {
+  return openCalls.count() - running > live().limits.inFlight * BUSY_SHARE;
+}
+
 /** Batches whose next lines would be refused as well, of those that are noted with the end of their rest. */
 function restingAt(nowMs: number, resting: Map<string, number>): readonly string[] {
   for (const [id, untilMs] of resting) if (untilMs <= nowMs) resting.delete(id);
@@ -102,8 +123,8 @@ function restingAt(nowMs: number, resting: Map<string, number>): readonly string
 interface LineAnswer {
   readonly result: LineResult;
   readonly cost: bigint;
-  /** Stays null where the result is final. */
-  readonly later: Later | null;
+  /** Stays null where the result is final. `never`: the line does not fit into what its batch may cost. */
+  readonly later: Later | "never" | null;
 }
 
 interface Later {
@@ -111,9 +132,28 @@ interface Later {
   readonly isCounted: boolean;
   /** Holds for all lines of the batch. */
   readonly isForAll: boolean;
+  readonly end: RunEnd;
 }
 
-async function ask(line: ClaimedLine, server: Server, { keys }: Pick<RunnerContext, "keys">): Promise<LineAnswer> {
+/** Names the holds of a run, and tells whether one was asked for. Where an earlier run was charged, there are none. */
+function createHoldNames(line: ClaimedLine, { queue }: Pick<RunnerContext["batches"], "queue">) {
+  let names: Iterator<string> | null = null;
+  return {
+    next: async (): Promise<string> => {
+      names ??= (await queue.holdIds(line)).values();
+      const { value, done } = names.next();
+      if (done !== true) return value;
+      throw new GatewayError("unprocessable", TEXT.resultLost, { code: "result_lost" });
+    },
+    isBegun: () => names !== null,
+  };
+}
+
+async function ask(
+  line: ClaimedLine,
+  server: Server,
+  { keys, batches }: Pick<RunnerContext, "keys" | "batches">,
+): Promise<LineAnswer> {
   const { batch, position, request } = line;
   const requestId = `${batch.id}.${position}`;
   const failed = (status: number, code: string, message: string): LineAnswer => {
@@ -124,8 +164,7 @@ async function ask(line: ClaimedLine, server: Server, { keys }: Pick<RunnerConte
   const key = await keys.get(batch.accountId, batch.keyId);
   if (key === null || keys.verifyHash(key.hash).state !== "ok")
     return failed(UNAUTHENTICATED, "invalid_api_key", "The key of this batch is no longer valid.");
-  const { source } = scanBody(Buffer.from(request.body));
-  const cheapest = rawValue(source, HOST_ORDER) === null ? [[HOST_ORDER, '"cheapest"'] as const] : [];
+  const holds = createHoldNames(line, batches);
   const isMessages = batch.content.endpoint === MESSAGES_PATH;
   const origin = {
     remoteAddress: "127.0.0.1",
@@ -133,6 +172,9 @@ async function ask(line: ClaimedLine, server: Server, { keys }: Pick<RunnerConte
     encrypted: false,
     holder: null,
     keyHash: key.hash,
+    nextHoldId: holds.next,
+    // An answer that cannot be used is given up.
+    native: line.attempts > NATIVE_ATTEMPTS_MAX ? null : line.native,
   };
   const sent = requestInside(server, origin, {
     method: "POST",
@@ -144,7 +186,7 @@ async function ask(line: ClaimedLine, server: Server, { keys }: Pick<RunnerConte
       "x-tag-batch": batch.id,
       ...(isMessages ? MESSAGE_HEADERS : {}),
     },
-    body: spliceFields(source, new Map(cheapest)),
+    body: bodyOfLine(request),
   });
   try {
     const response = await new Promise<IncomingMessage>((resolve, reject) =>
@@ -152,12 +194,16 @@ async function ask(line: ClaimedLine, server: Server, { keys }: Pick<RunnerConte
     );
     const status = response.statusCode ?? 500;
     const body = JSON.parse(await text(response)) as LineResult["body"];
-    return { result: { status, requestId, body }, cost: chargeOf(sent), later: laterOf(response, line) };
+    return {
+      result: { status, requestId, body },
+      cost: chargeOf(sent),
+      later: laterOf(response, line, holds.isBegun()),
+    };
   } catch {
     // The server closes, or the connection broke: nobody knows the result.
     return {
       ...failed(503, "interrupted", "The request was interrupted."),
-      later: { waitMs: RETRY_MS, isCounted: true, isForAll: false },
+      later: { waitMs: RETRY_MS, isCounted: true, isForAll: false, end: "unknown" },
     };
   } finally {
     sent.destroy();
@@ -165,13 +211,20 @@ async function ask(line: ClaimedLine, server: Server, { keys }: Pick<RunnerConte
 }
 
 /** Returns null where a result is final. What passes by itself costs nothing, and is no attempt. */
-function laterOf({ statusCode: status = 500, headers }: IncomingMessage, { attempts }: ClaimedLine): Later | null {
+function laterOf(
+  { statusCode: status = 500, headers }: IncomingMessage,
+  { attempts }: ClaimedLine,
+  isBegun: boolean,
+): LineAnswer["later"] {
   const told = headers["retry-after"];
   const pauseMs = told === undefined ? RETRY_MS * 2 ** Math.min(attempts, 5) : Number(told) * 1000;
   const waitMs = Math.min(RETRY_MS_MAX, Math.max(RETRY_MS, pauseMs || 0));
+  const end = isBegun ? "over" : "not-begun";
+  if (headers[MAX_COST_HEADER] !== undefined) return "never";
   // Too many requests, or credits on hold.
-  if (status === 429 || (status === 402 && told !== undefined)) return { waitMs, isCounted: false, isForAll: true };
+  if (status === 429 || (status === 402 && told !== undefined))
+    return { waitMs, isCounted: false, isForAll: true, end };
   // The same one runs elsewhere.
-  if (status === 409) return { waitMs, isCounted: false, isForAll: false };
-  return status >= 500 && attempts < ATTEMPTS_MAX ? { waitMs, isCounted: true, isForAll: false } : null;
+  if (status === 409) return { waitMs, isCounted: false, isForAll: false, end };
+  return status >= 500 && attempts < ATTEMPTS_MAX ? { waitMs, isCounted: true, isForAll: false, end } : null;
 }
