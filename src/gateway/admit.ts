@@ -14,7 +14,7 @@ export interface AdmissionServices {
   readonly tokens: IdentityTokens;
   readonly limiter: CallLimits;
   readonly wrongKeys: WrongKeys;
-  readonly requestsPerMinute: number;
+  requestsPerMinute(): number;
   readonly now: () => number;
 }
 
@@ -58,7 +58,7 @@ async function admitHash(hash: string, services: AdmissionServices): Promise<Adm
   if (verified.state === "unknown") throw wrongKey();
   if (verified.state === "ok") {
     const { key, profile, teams } = verified;
-    const half = Math.ceil((key.requestsPerMinute ?? services.requestsPerMinute) / 2);
+    const half = Math.ceil((key.requestsPerMinute ?? services.requestsPerMinute()) / 2);
     const admission = await services.limiter.admit(`${key.id}/lines`, half, services.now());
     if (!admission.allowed) return { caller: { key, profile, teams }, admission };
   }
@@ -89,7 +89,7 @@ async function admitVerified(
     });
   }
   const { key, profile, teams } = verification;
-  const limit = key.requestsPerMinute ?? services.requestsPerMinute;
+  const limit = key.requestsPerMinute ?? services.requestsPerMinute();
   const admission = await services.limiter.admit(key.id, limit, services.now());
   return { caller: { key, profile, teams }, admission };
 }

@@ -44,13 +44,13 @@ interface Edition {
   readonly app: StoreGateway;
 }
 
-export interface Site {
+export interface DemoSite {
   readonly url: string;
   readonly publicUrl: string;
   stop(): Promise<void>;
 }
 
-export async function openSite(context: SiteContext): Promise<Site> {
+export async function openSite(context: SiteContext): Promise<DemoSite> {
   const { server: settings, log, now = Date.now } = context;
   let edition = await makeEdition(context);
   const visitors = createVisitors({

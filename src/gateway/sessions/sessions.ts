@@ -105,10 +105,10 @@ export function createSessions({ memory, isOn, now, share }: SessionsOptions): R
       return key === null && marks === null ? null : { key, marks, tokensMin: cache.tokensMin };
     },
     loopModel: (call) => loopOf(call, null)?.model ?? null,
-    note({ call, toolCallIds, ...answered }) {
+    note({ call, decision, model, keyId, usage, toolCallIds }) {
       const { chat } = call.request;
       const { accountId } = call.caller.key;
-      const id = answered.decision.session?.id ?? idOf(call);
+      const id = decision.session?.id ?? idOf(call);
       const thread = threadIn(id, chat.messages, hashText);
       const turns = turnsOf(id, thread, memory);
       const prefixes = () => prompts.prefixes(call);
@@ -117,7 +117,7 @@ export function createSessions({ memory, isOn, now, share }: SessionsOptions): R
       const calls = callNames(accountId, call.requestId, toolCallIds);
       const response = call.state === null ? null : responseName(accountId, call.state.answerId);
       const turn = turnOf(
-        { ...answered, id, thread, turns, chat, calls, response, prompt, app, nowMs: now() },
+        { decision, model, keyId, usage, id, thread, turns, chat, calls, response, prompt, app, nowMs: now() },
         hashText,
       );
       memory.learn(turn);

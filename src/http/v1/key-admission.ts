@@ -50,13 +50,13 @@ function isFollowing({ query }: FastifyRequest): boolean {
 /** Verifies the key and counts the call against its rate limit. */
 function createCallCounter(context: KeyAdmissionContext): AdmitRequest {
   const { keys, tokens, limiter, wrongKeys, live, now } = context;
-  const common = { keys, tokens, limiter, wrongKeys, now };
+  const requestsPerMinute = () => live().limits.requestsPerMinute;
+  const services: AdmissionServices = { keys, tokens, limiter, wrongKeys, requestsPerMinute, now };
   return async (request, reply) => {
     const { authorization } = request.headers;
     const keyHeader = request.clientFormat?.habits.keyHeader ?? null;
     const apiKey = keyHeader === null ? undefined : [request.headers[keyHeader]].flat()[0];
     const hash = keyHashOf(request.raw);
-    const services: AdmissionServices = { ...common, requestsPerMinute: live().limits.requestsPerMinute };
     noteAdmitted(request, reply, await admit({ authorization, apiKey, hash, address: () => request.ip }, services));
   };
 }

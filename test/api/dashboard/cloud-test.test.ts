@@ -1,5 +1,5 @@
 // A test of a cloud, as the form that connects one makes it: whom the cloud sees, until when, and which models that account
-// may use, in the cloud's own words. Behaviour 8.30.
+// may use, in the cloud's own words. Behaviour 8.31.
 
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { startGateway, type TestGateway } from "../../support/gateway/gateway.ts";

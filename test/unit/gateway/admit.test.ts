@@ -12,7 +12,7 @@ function services(verified: Verification): AdmissionServices {
     tokens: { isTokenShaped: () => false },
     limiter: { admit: async () => ADMITTED },
     wrongKeys: { waitSeconds: () => 0, note: () => undefined },
-    requestsPerMinute: 60,
+    requestsPerMinute: () => 60,
     now: () => 0,
   } as unknown as AdmissionServices;
 }
