@@ -16,7 +16,7 @@ describe.skipIf(!hasBrowser)("the audit page", () => {
 
   test("finds a change, shows it before and after, and fits a phone", async () => {
     const { page, troubles } = await visit("/audit");
-    await page.getByRole("searchbox", { name: "Action, such as Key" }).fill("changeKey");
+    await page.getByRole("searchbox", { name: "Action", exact: true }).fill("changeKey");
     await page.waitForURL(/action=changeKey/);
     await expect.poll(() => page.locator("#main tbody tr").count()).toBe(1);
     await page.locator("#main tbody tr").getByRole("link").click();

@@ -63,7 +63,7 @@ describe.skipIf(!hasBrowser)("the documentation", () => {
     await page.getByLabel("apiKey").or(page.locator("#auth-bearer-value")).first().fill(gateway().key);
     await page.getByRole("button", { name: "Apply credentials" }).first().click();
     await page.getByRole("button", { name: "Close" }).last().click();
-    const operation = page.locator(".opblock").filter({ hasText: "/v1/chat/completions" });
+    const operation = page.locator(".opblock").filter({ hasText: /^POST\s*\/v1\/chat\/completions/ });
     await operation.locator(".opblock-summary-control").click();
     await operation.getByRole("button", { name: "Try it out" }).click();
     await operation.getByRole("button", { name: "Execute" }).click();

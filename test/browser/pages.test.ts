@@ -10,7 +10,7 @@ import { UI_FOLDER } from "../../src/http/pages/ui.ts";
 import { faultsOf } from "./axe.ts";
 import { hasBrowser, pressInOneGo, sendTraffic, settled, show, startDashboard } from "./dashboard.ts";
 
-const SCRIPT_MAX_BYTES = 100 * 1024;
+const SCRIPT_MAX_BYTES = 104 * 1024;
 const FIRST_SCRIPT_MAX_BYTES = 60 * 1024;
 const STYLE_MAX_BYTES = 12 * 1024;
 const SHIFT_MAX = 0.1;

@@ -109,6 +109,11 @@ async function writeOldFile(): Promise<Db> {
   await batches.begin({ ...batch, ...times, api: "openai", keyId: "k", content, maxCost: null });
   await batches.addLines(batch, 0, [{ customId: "1", body: "{}" }]);
   await files.create({ accountId: "ada", id: "f", ...file }, pieces(), { bytes: 9, files: 9 });
+  const upload = { account_id: "ada", created_at: 1, expires_at: Number.MAX_SAFE_INTEGER };
+  await insert(db, "uploads", { ...upload, id: "u", file_id: "f", status: "pending", kept_ms: 1 });
+  await insert(db, "upload_parts", { account_id: "ada", upload_id: "u", id: "p", place: 0, bytes: 1, is_ready: 1 });
+  const native = { account_id: "ada", id: "n", batch_id: "b", provider: "lab", remote_id: "r" };
+  await insert(db, "native_batches", { ...native, created_at: 1, poll_at: Number.MAX_SAFE_INTEGER });
   return db;
 }
 
@@ -133,6 +138,9 @@ const COUNTS = {
   file_parts: 1,
   batches: 1,
   batch_lines: 1,
+  native_batches: 1,
+  uploads: 1,
+  upload_parts: 1,
 };
 const NONE = Object.fromEntries(TABLES.map((table) => [table, 0]));
 

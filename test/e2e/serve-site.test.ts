@@ -41,7 +41,7 @@ beforeAll(async () => {
     });
     closed.then((code) => reject(new Error(`ended with ${code}: ${out}`)));
   });
-  url = /Dashboard +(\S+)/.exec(out)?.[1] ?? "";
+  url = /Dashboard +(\S+)\/\?range=30d/.exec(out)?.[1] ?? "";
   stop = () => {
     child.kill("SIGTERM");
     return closed;

@@ -157,7 +157,7 @@ function createFront({ settings, visitors, shared, now }: FrontContext): Front {
     const waitForStoreSeconds = openings.take(address);
     if (waitForStoreSeconds > 0) return refuse(response, 429, TEXT.tooManyStores, waitForStoreSeconds);
     const made = visitors.open(visitor);
-    if (made === null) return refuse(response, 503, TEXT.full, FULL_RETRY_SECONDS);
+    if (made === null) return refuse(response, 503, TEXT.full(), FULL_RETRY_SECONDS);
     visitors.hold(visitor, response);
     handOver(made, request, response);
   };
@@ -173,7 +173,7 @@ const FULL_RETRY_SECONDS = 30;
 function handOver(app: Promise<StoreGateway>, request: IncomingMessage, response: ServerResponse): void {
   app.then(
     ({ answer }) => answer(request, response),
-    () => refuse(response, 503, TEXT.full, FULL_RETRY_SECONDS),
+    () => refuse(response, 503, TEXT.full(), FULL_RETRY_SECONDS),
   );
 }
 

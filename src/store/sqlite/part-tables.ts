@@ -41,6 +41,9 @@ const COPIED = {
     file_parts: "fixed",
     batches: { isNewer: "batches.ended_at IS NULL" },
     batch_lines: { isNewer: "batch_lines.result IS NULL" },
+    native_batches: "records",
+    uploads: { isNewer: "uploads.status = 'pending'" },
+    upload_parts: { isNewer: "upload_parts.is_ready = 0" },
   },
 } as const satisfies Readonly<Record<DbPart, Readonly<Record<string, Copying>>>>;
 

@@ -128,6 +128,8 @@ describe("without any configuration", () => {
         bodyBytes: null,
       },
       tracing: null,
+      metricExport: null,
+      logExport: null,
       logging: { logLevel: "info", logContent: false, retentionDays: 30, auditRetentionDays: 365 },
       errors: { errorDetail: "caller" },
       responses: {
