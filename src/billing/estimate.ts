@@ -95,10 +95,10 @@ function roundsTokens(tokens: number, { ownSearches }: ChatRequest, bytesPerToke
 }
 
 /** All that was found up to this round. */
-function foundBytes({ search, fetch }: SearchBounds, round: number): number {
+function foundBytes({ search, fetch, image }: SearchBounds, round: number): number {
   const bytesOf = ({ uses, perRound, bytes }: UseBounds): number =>
     Math.min(uses, round * perRound) * (bytes + AROUND_RESULT_BYTES);
-  return (search === null ? 0 : bytesOf(search)) + (fetch === null ? 0 : bytesOf(fetch));
+  return [search, fetch, image].reduce((sum, bounds) => (bounds === null ? sum : sum + bytesOf(bounds)), 0);
 }
 
 /** Each round reads what the model said in the rounds before. */
@@ -107,12 +107,13 @@ function readAgain(outputTokens: number, chat: ChatRequest): number {
   return (outputTokens * rounds * (rounds - 1)) / 2;
 }
 
-function withOwnSearches(price: Price, { ownSearches }: ChatRequest): Price {
+function withOwnSearches(price: Price, { ownSearches, pictures }: ChatRequest): Price {
   const lines = [...(price.lines ?? [])];
   for (const unit of ["search", "fetch"] as const) {
     const bounds = ownSearches?.[unit] ?? null;
     if (bounds !== null && bounds.rate > 0) lines.push({ unit, count: bounds.uses, rate: bounds.rate });
   }
+  if (pictures !== undefined) lines.push({ unit: "image", ...pictures });
   return lines.length === 0 ? price : { ...price, lines };
 }
 

@@ -2,7 +2,7 @@
 // Everything else a client sent stays in the original bytes and travels untouched.
 
 import { isAscii, isUtf8, transcode } from "node:buffer";
-import type { AskedServiceTier, ServiceTier, TokenBuckets, Unit } from "./money.ts";
+import type { AskedServiceTier, ChargedLine, ServiceTier, TokenBuckets, Unit } from "./money.ts";
 import type { Effort } from "./requests/effort.ts";
 import type { SearchBounds } from "./search/web-search.ts";
 
@@ -80,6 +80,8 @@ export interface ChatRequest {
   readonly searches?: number;
   /** Set where the gateway searches for hosts that do not. */
   readonly ownSearches?: SearchBounds;
+  /** Pictures that the hold covers, made by the gateway or by the provider, in pico-USD for each. Absent for none. */
+  readonly pictures?: { readonly count: number; readonly rate: number };
 }
 
 /** Tells whether the model must call a tool, one of several or a certain one, as clients of any format say it. */
@@ -124,6 +126,10 @@ export interface Usage {
   readonly images?: Readonly<Record<string, number>>;
   /** Searches that the gateway ran, and the calls of the model around them; absent where it ran none. */
   readonly ownSearches?: OwnSearches;
+  /** Pictures that a tool of the model made, each at what it cost. */
+  readonly pictures?: readonly ChargedLine[];
+  /** Counts of pictures that the provider made for its model. They have the price of an image model. */
+  readonly imageTool?: Usage;
   /** The longest prompt of several calls, which says which band counts. */
   readonly longestPrompt?: number;
   /** The service tier that the provider says it answered with; absent for the usual one. */

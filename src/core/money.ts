@@ -87,14 +87,22 @@ function costInDoubles(tokens: TokenBuckets, price: Price, markupPpm: number): N
 }
 
 function costInBigints(tokens: TokenBuckets, price: Price, markupPpm: number): NanoUsd {
+  return ceilDivide(sharesAt(tokens, price) * (PPM + BigInt(markupPpm)), PICO_PER_NANO * PPM * SHARES);
+}
+
+function sharesAt(tokens: TokenBuckets, price: Price): bigint {
   const pico =
     BigInt(tokens.input) * BigInt(price.input) +
     BigInt(tokens.cacheRead) * BigInt(price.cacheRead ?? price.input) +
     BigInt(tokens.cacheWrite) * BigInt(cacheWritePrice(price)) +
     BigInt(tokens.output) * BigInt(price.output);
   const { lines = [] } = price;
-  const shares = lines.reduce((sum, line) => sum + sharesOf(line, price), pico * SHARES);
-  return ceilDivide(shares * (PPM + BigInt(markupPpm)), PICO_PER_NANO * PPM * SHARES);
+  return lines.reduce((sum, line) => sum + sharesOf(line, price), pico * SHARES);
+}
+
+/** The same in pico-USD and without a markup, to be the rate of a line. */
+export function costPico(tokens: TokenBuckets, price: Price): number {
+  return Number(ceilDivide(sharesAt(tokens, price), SHARES));
 }
 
 /** Parts of a pico-USD, so that milliseconds at a rate per minute are whole. */

@@ -83,7 +83,11 @@ export function priceOf(card: RateCard, usage: PricedUsage): Price {
   const rates = ratesFor(card, usage.longestPrompt ?? promptTokens(usage.buckets), usage.serviceTier);
   const { input, output, cacheRead, cacheWrite } = rates;
   const own = linesOf(rates, usage);
-  const lines = usage.ownSearches === undefined ? own : [...own, ...ownSearchLines(usage)];
+  const { ownSearches, pictures } = usage;
+  const lines =
+    ownSearches === undefined && pictures === undefined
+      ? own
+      : [...own, ...ownSearchLines(usage), ...(pictures ?? NO_LINES)];
   return lines.length === 0
     ? { input, output, cacheRead, cacheWrite }
     : { input, output, cacheRead, cacheWrite, lines };

@@ -43,8 +43,8 @@ export interface Services extends Snapshot {
   readonly idempotency: IdempotencyStore;
   readonly sessions: RoutingSessions;
   readonly cascadeWebhooks: CascadeWebhooks;
-  /** Searches and pages for models whose hosts have none; null where neither is configured. */
-  readonly webTools: WebTools | null;
+  /** Searches and pages for models whose hosts have none. */
+  readonly webTools: WebTools;
   /** Shares of valid tool calls by model, as observed up to a minute ago; one account's calls may count more. */
   readonly toolCallsSeen: (accountId: string) => ToolCallsSeen;
   /** Told of token counts that a provider left out or that cannot be right. */

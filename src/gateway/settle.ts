@@ -7,7 +7,14 @@ import { promptTokens, type Usage, type UsageProblemReason } from "../core/chat.
 import type { Decision } from "../core/decision.ts";
 import type { ChargedUsage, StoredAnswer } from "../core/ledger.ts";
 import type { HostedModel } from "../core/model.ts";
-import { costNano, type NanoUsd, type ServiceTier, type TokenBuckets } from "../core/money.ts";
+import {
+  type ChargedLine,
+  costNano,
+  costPico,
+  type NanoUsd,
+  type ServiceTier,
+  type TokenBuckets,
+} from "../core/money.ts";
 import { type PricedUsage, priceOf, type RateCard } from "../core/price.ts";
 import type { CostRecord } from "../core/requests/records.ts";
 import type { WholeResponse } from "../formats/format.ts";
@@ -19,6 +26,7 @@ import { chargedBudgets } from "./budgets.ts";
 import type { Call } from "./call.ts";
 import { noteTokens } from "./rates.ts";
 import { type Reservation, spendPeriodStartMs } from "./reserve.ts";
+import { nativePictureModels } from "./search/native-pictures.ts";
 import type { Services } from "./services.ts";
 
 /** The delivery of a provider, and the call it belongs to. */
@@ -64,7 +72,8 @@ export function deliveredWhole({ call, reservation, model, askedTier, whole }: W
   return { call, reservation, model, askedTier, usage, outputTokens, isCounted: true, outcome: "complete" };
 }
 
-export function assess(given: Delivered, { catalog, usageProblem }: Services): Assessment {
+export function assess(given: Delivered, services: Services): Assessment {
+  const { catalog, usageProblem } = services;
   const delivered = withoutForeignUnits(given);
   const { call, reservation, model, usage, outcome } = delivered;
   const bounds = boundsOf(delivered);
@@ -74,7 +83,7 @@ export function assess(given: Delivered, { catalog, usageProblem }: Services): A
     const { requestId } = call;
     usageProblem({ requestId, provider: model.provider, model: model.id, reason, counted: countedBy(usage), bounds });
   }
-  const counted = withOwnUnits(usage, call.request.media);
+  const counted = withOwnUnits(withPictures(delivered, services), call.request.media);
   const { baseline, markupPpm } = catalog;
   const charged = tiersPossible(delivered).map((tier) => {
     // The price of the moment at which a line was sent to a host.
@@ -105,6 +114,18 @@ export function assess(given: Delivered, { catalog, usageProblem }: Services): A
   if (charged.length > 1) assessment.isTierUntold = true;
   else if (!isSameTier(delivered, serviceTier)) assessment.tierInsteadOf = delivered.askedTier ?? "default";
   return assessment;
+}
+
+/** Pictures that the provider made for its model have the price of an image model, the dearest that it may be. */
+function withPictures({ call, model, usage }: Delivered, { catalog }: Services): Usage | null {
+  if (usage?.imageTool === undefined) return usage;
+  const { imageTool } = usage;
+  const named = { model: call.request.imageAsk?.model ?? null };
+  const rates = nativePictureModels(named, catalog, model.provider).map(({ price }) =>
+    costPico(imageTool.buckets, priceOf(price as RateCard, imageTool)),
+  );
+  const line: ChargedLine = { unit: "image", count: 1, rate: Math.max(0, ...rates) };
+  return { ...usage, pictures: [...(usage.pictures ?? []), line] };
 }
 
 /** The usage that is charged: the provider's own in most cases, as it is. */

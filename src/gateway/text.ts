@@ -50,6 +50,9 @@ export const searchesNowhere =
   "The gateway runs no search and reads no page for requests that require regions or zero retention.";
 
 /** For the operator. */
+export const configurePictures = "To make pictures for every model, connect a provider with an image model.";
+
+/** For the operator. */
 export const configureFetch = "To read pages of the web for every model, switch that on (`search.fetch: on`).";
 
 /** For the operator. */

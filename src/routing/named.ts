@@ -131,7 +131,7 @@ function namedModel(question: NamedQuestion, catalog: Catalog): Model {
 /** Endpoints whose clients name no model, because their vendor has one for everything. */
 const DEFAULTED: ReadonlySet<Endpoint> = new Set(["moderation"]);
 /** Endpoints whose models do the same, so that `auto` takes the cheapest one for the request. */
-const CHEAPEST: ReadonlySet<Endpoint> = new Set(["transcription"]);
+const CHEAPEST: ReadonlySet<Endpoint> = new Set(["images", "transcription"]);
 const AUTO = "auto";
 
 /** By what the request is likely to cost at each. */

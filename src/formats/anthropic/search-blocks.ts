@@ -24,7 +24,7 @@ export function searchUse({ kind, id, query }: SearchStep): Block {
 
 export function searchResult({ kind, id, outcome }: SearchStep): Block {
   const content = outcome === null ? [] : kind === "search" ? contentOf(outcome) : pageOf(outcome);
-  return { type: RESULTS[kind], tool_use_id: useId(id), content };
+  return { type: kind === "search" ? RESULTS.search : RESULTS.fetch, tool_use_id: useId(id), content };
 }
 
 const RESULTS = { search: "web_search_tool_result", fetch: "web_fetch_tool_result" } as const;

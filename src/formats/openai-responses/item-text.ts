@@ -36,8 +36,36 @@ export function givenCitations(message: JsonObject): readonly JsonObject[] {
   }));
 }
 
-/** A search of the gateway. */
-export function searchItem(id: string, { query, outcome }: SearchStep): string {
+/** Names that a step of the gateway has in events and ids. */
+export function stepForm({ kind }: Pick<SearchStep, "kind">): StepForm {
+  return kind === "image" ? IMAGE_STEP : SEARCH_STEP;
+}
+
+interface StepForm {
+  readonly idPrefix: string;
+  readonly events: string;
+  readonly working: string;
+}
+
+const IMAGE_STEP: StepForm = { idPrefix: "ig", events: "response.image_generation_call", working: "generating" };
+const SEARCH_STEP: StepForm = { idPrefix: "ws", events: "response.web_search_call", working: "searching" };
+
+/** A search or a picture of the gateway. */
+export function stepItem(id: string, step: SearchStep): string {
+  return step.kind === "image" ? imageItem(id, step) : searchItem(id, step);
+}
+
+function imageItem(id: string, { outcome }: SearchStep): string {
+  const picture = outcome?.ok === true ? outcome.picture : undefined;
+  const ending = picture === undefined ? "failed" : "completed";
+  return JSON.stringify({
+    ...{ id, type: "image_generation_call", status: outcome === null ? "in_progress" : ending },
+    ...(picture === undefined ? {} : { action: "generate", ...picture.facts, revised_prompt: picture.prompt }),
+    result: picture?.base64 ?? null,
+  });
+}
+
+function searchItem(id: string, { query, outcome }: SearchStep): string {
   const pages = outcome?.ok === true ? outcome.pages : [];
   const sources = pages.map(({ url }) => ({ type: "url", url }));
   const ending = outcome?.ok === true ? "completed" : "failed";

@@ -25,6 +25,7 @@ import { readControls } from "../service/controls.ts";
 import { itemType, RESPONSES } from "./items.ts";
 import { convertInput, type Prompt } from "./to-chat/messages.ts";
 import {
+  imageAskIn,
   readBuiltInNeeds,
   readBuiltInWishes,
   readGivenTools,
@@ -74,6 +75,7 @@ export function readResponsesRequest(source: JsonSource, body: JsonObject, head?
     nativeNeeds,
     nativeWishes,
     searchAsk,
+    imageAsk: imageAskIn(tools, body),
     notes: conversion.notes,
   };
   return head?.headers === undefined ? read : { ...read, headers: head.headers };

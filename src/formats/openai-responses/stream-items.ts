@@ -1,7 +1,7 @@
 // Chat deltas as output items, one after another: whatever order text, reasoning and the arguments of several tool calls
 // come in, an item is opened before its deltas and closed before the next. Only the foremost item streams.
 
-import type { FoundPage, SearchStep } from "../../core/search/web-search.ts";
+import type { FoundPage, PartialPicture, SearchStep } from "../../core/search/web-search.ts";
 import type { CallDelta } from "../content.ts";
 import { sealText } from "../convert/reasoning-details.ts";
 import type { JsonObject } from "../json/fields.ts";
@@ -17,7 +17,8 @@ import {
   type ItemStatus,
   messageItem,
   reasoningItem,
-  searchItem,
+  stepForm,
+  stepItem,
   summaryPart,
   textPart,
 } from "./item-text.ts";
@@ -35,7 +36,7 @@ export class EventWriter {
 }
 
 type TextKind = "reasoning" | "message" | "refusal";
-type ItemKind = TextKind | "call" | "search";
+type ItemKind = TextKind | "call" | "step";
 
 /** An item on its way. */
 interface Segment {
@@ -54,8 +55,10 @@ interface Segment {
   citations: readonly JsonObject[];
   /** Brings a signed thought back; nothing follows it. */
   seal: string | null;
-  /** A search of the gateway. */
+  /** A search or a picture of the gateway. */
   step: SearchStep | null;
+  /** Beginnings of the picture that are not sent yet. */
+  partials: PartialPicture[];
   /** The item's place in the output; null until the item is open. */
   opened: OpenedItem | null;
   readonly scanner: ObjectScanner | null;
@@ -118,12 +121,13 @@ export class ItemQueue {
     segment.seal = seal;
   }
 
-  /** A search is told of twice: when it begins, and when it is done. */
-  addSearch(step: SearchStep | null): void {
+  /** A step is told of twice: when it begins, and when it is done. In between, beginnings of a picture may come. */
+  addStep(step: SearchStep | null): void {
     if (step === null) return;
     const known = this.#queue.find(({ step: other }) => other?.id === step.id);
-    const segment = known ?? this.#push(newSegment("search", -1));
+    const segment = known ?? this.#push(newSegment("step", -1));
     segment.step = step;
+    if (step.partial !== undefined) segment.partials.push(step.partial);
     if (step.outcome?.ok === true) this.#pages.push(...step.outcome.pages);
   }
 
@@ -173,11 +177,12 @@ export class ItemQueue {
     return this.#opening(segment, opened) + this.#flush(segment, opened);
   }
 
-  #open({ kind, callId, callIndex, name }: Segment): OpenedItem {
+  #open({ kind, step, callId, callIndex, name }: Segment): OpenedItem {
     const outputIndex = this.#written.length;
     const { nameItem, naming } = this.#names;
     const tool = kind === "call" ? naming.toolOf(name) : null;
-    const id = nameItem(tool === null ? prefixOf(kind) : callForm(tool).idPrefix, outputIndex);
+    const prefix = step === null ? prefixOf(kind) : stepForm(step).idPrefix;
+    const id = nameItem(tool === null ? prefix : callForm(tool).idPrefix, outputIndex);
     const place = `"item_id":"${id}","output_index":${outputIndex}`;
     if (tool === null) return { id, place, outputIndex, head: null, decoder: null };
     const head = { id, callId: naming.idOf(callId, callIndex), tool };
@@ -185,10 +190,11 @@ export class ItemQueue {
   }
 
   #opening({ kind, step }: Segment, { id, place, outputIndex, head }: OpenedItem): string {
-    const item = step === null ? emptyItem(kind, id, head) : searchItem(id, { ...step, outcome: null });
+    const item = step === null ? emptyItem(kind, id, head) : stepItem(id, { ...step, outcome: null });
     const added = this.#events.write("response.output_item.added", `"output_index":${outputIndex},"item":${item}`);
     if (step !== null) {
-      const stages = ["in_progress", "searching"].map((stage) => `response.web_search_call.${stage}`);
+      const { events, working } = stepForm(step);
+      const stages = ["in_progress", working].map((stage) => `${events}.${stage}`);
       return added + stages.map((type) => this.#events.write(type, place)).join("");
     }
     if (kind !== "message" && kind !== "refusal") return added;
@@ -197,6 +203,7 @@ export class ItemQueue {
   }
 
   #flush(segment: Segment, opened: OpenedItem): string {
+    if (segment.partials.length > 0) return this.#flushPartials(segment, opened);
     const given = segment.pending;
     if (given === "") return "";
     segment.pending = "";
@@ -206,6 +213,15 @@ export class ItemQueue {
     }
     const text = opened.decoder === null ? given : opened.decoder.push(given);
     return text === "" ? "" : this.#delta(segment, opened, text);
+  }
+
+  #flushPartials(segment: Segment, { place }: OpenedItem): string {
+    const events = segment.partials.map(({ index, base64 }) => {
+      const fields = `${place},"partial_image_index":${index},"partial_image_b64":${JSON.stringify(base64)}`;
+      return this.#events.write("response.image_generation_call.partial_image", fields);
+    });
+    segment.partials = [];
+    return events.join("");
   }
 
   #delta(segment: Segment, { place, head }: OpenedItem, text: string): string {
@@ -262,8 +278,8 @@ export class ItemQueue {
       return { events, item: callItem(head, status, text) };
     }
     if (segment.step !== null) {
-      const completed = this.#events.write("response.web_search_call.completed", place);
-      return { events: events + completed, item: searchItem(id, segment.step) };
+      const completed = this.#events.write(`${stepForm(segment.step).events}.completed`, place);
+      return { events: events + completed, item: stepItem(id, segment.step) };
     }
     if (kind === "reasoning") {
       if (segment.text === "") return { events, item: reasoningItem(id, "", seal) };
@@ -318,6 +334,7 @@ function newSegment(kind: Segment["kind"], callIndex: number): Segment {
     citations: [],
     seal: null,
     step: null,
+    partials: [],
     opened: null,
     scanner: kind === "call" ? createObjectScanner() : null,
   };
@@ -329,7 +346,6 @@ function comesWhole({ head }: OpenedItem): boolean {
 }
 
 function prefixOf(kind: Segment["kind"]): string {
-  if (kind === "search") return "ws";
   return kind === "reasoning" ? "rs" : "msg";
 }
 

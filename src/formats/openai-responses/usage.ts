@@ -3,6 +3,7 @@
 
 import { promptTokens, type Usage } from "../../core/chat.ts";
 import { isObject, type JsonObject, objectsIn } from "../json/fields.ts";
+import { readMediaUsage } from "../media/usage.ts";
 import { readUsage } from "../openai-chat/usage.ts";
 
 /** Reads the counts of a response; null when there are none, or such that cannot be true. */
@@ -11,7 +12,7 @@ export function readResponsesUsage(response: JsonObject, searches = searchesIn(r
   if (!isObject(usage)) return null;
   const { input_tokens_details: inputDetails, output_tokens_details: outputDetails } = usage;
   const { server_side_tool_usage_details: told } = usage;
-  return readUsage({
+  const read = readUsage({
     service_tier,
     usage: {
       prompt_tokens: usage.input_tokens,
@@ -23,6 +24,8 @@ export function readResponsesUsage(response: JsonObject, searches = searchesIn(r
       ...(isObject(outputDetails) ? { completion_tokens_details: outputDetails } : {}),
     },
   });
+  const pictures = readMediaUsage(isObject(response.tool_usage) ? response.tool_usage.image_gen : null);
+  return read === null || pictures === null ? read : { ...read, imageTool: pictures };
 }
 
 /** Most vendors have no count of them, so the items of the output are counted. */

@@ -19,7 +19,8 @@ import {
   type ItemStatus,
   messageItem,
   reasoningItem,
-  searchItem,
+  stepForm,
+  stepItem,
   summaryPart,
   textPart,
 } from "./item-text.ts";
@@ -70,7 +71,7 @@ function writeItems(message: JsonObject, { context, logprobs, isCut }: ItemTerms
   });
 }
 
-/** The rounds before the answer: what the model said, and the searches that it asked for. */
+/** The rounds before the answer: what the model said, and what it asked the gateway for. */
 function searchWriters(message: JsonObject, context: ResponseContext): readonly WriteItem[] {
   return roundsOf(message).flatMap(({ message: said, steps }) => [
     ...reasoningWriters(said, context),
@@ -78,7 +79,7 @@ function searchWriters(message: JsonObject, context: ResponseContext): readonly 
     ...steps.map(
       (step): WriteItem =>
         (id) =>
-          searchItem(id("ws"), step),
+          stepItem(id(stepForm(step).idPrefix), step),
     ),
   ]);
 }

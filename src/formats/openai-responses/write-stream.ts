@@ -47,7 +47,7 @@ export function createResponsesStreamWriter(context: ResponseContext, { service 
     items.addCitations(givenCitations(delta));
     if (refusal !== "") items.addText("refusal", refusal);
     for (const call of callDeltas(delta)) items.addCall(call);
-    items.addSearch(stepOf(delta));
+    items.addStep(stepOf(delta));
     finish = choice.finish_reason ?? finish;
   }
 

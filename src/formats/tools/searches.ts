@@ -1,14 +1,17 @@
-// Searches that the gateway runs: the function that a model calls, the words in which it reads the results, and the
+// Searches that the gateway runs, and pictures that it makes: the function that a model calls, the words in which it reads the results, and the
 // places of an answer that cite them. Pages may hold anything, so they are marked as data.
 
 import { type ChatMessage, messageText } from "../../core/chat.ts";
 import {
   type FetchAsk,
   type FoundPage,
+  type ImageAsk,
+  PICTURE_PROMPT_BYTES_MAX,
   RESULT_BYTES_MAX,
   type SearchAsk,
   type SearchDomains,
   type SearchFault,
+  type SearchOutcome,
   type SearchStep,
   type StepKind,
 } from "../../core/search/web-search.ts";
@@ -41,6 +44,8 @@ export interface SearchFields<Request> {
   readonly searchAsk?: SearchAsk | undefined;
   /** The same for pages that it names. */
   readonly fetchAsk?: FetchAsk | undefined;
+  /** The same for a picture. */
+  readonly imageAsk?: ImageAsk | undefined;
   /** Set where the gateway runs them for hosts of other formats. */
   readonly searching?: Searching<Request>;
 }
@@ -57,6 +62,12 @@ const FUNCTIONS: Readonly<Record<StepKind, { name: string; description: string; 
     description:
       "Reads a page of the web. Takes addresses that stand in the conversation or were found, whole and unchanged. Cite the pages that you use as Markdown links.",
     parameter: "url",
+  },
+  image: {
+    name: "image_generation",
+    description:
+      "Makes a picture and shows it to the user. Takes a description of all that is to be seen, in the words of the user where they say it.",
+    parameter: "prompt",
   },
 };
 
@@ -83,11 +94,12 @@ export function domainsIn(value: unknown, param: string): readonly string[] {
   );
 }
 
-/** The query or the address of a call. Returns an empty text for arguments without one. */
+/** The query, the address or the description of a call. Returns an empty text for arguments without one. */
 export function queryIn(text: string, kind: StepKind): string {
   try {
     const given: unknown = JSON.parse(text);
     const query = isObject(given) ? textOrEmpty(given[FUNCTIONS[kind].parameter]).trim() : "";
+    if (kind === "image") return Buffer.byteLength(query) <= PICTURE_PROMPT_BYTES_MAX ? query : "";
     return kind === "search" ? query.slice(0, QUERY_CHARS_MAX) : query;
   } catch {
     return "";
@@ -100,6 +112,7 @@ const TITLE_CHARS_MAX = 200;
 
 /** The result as the model reads it. Nothing in a page can end the marked part. */
 export function resultText({ kind, query, outcome }: Pick<SearchStep, "kind" | "query" | "outcome">): string {
+  if (kind === "image") return pictureText(outcome);
   if (outcome === null) return FAULTS.unavailable;
   if (!outcome.ok) return FAULTS[outcome.fault];
   const pages = outcome.pages.map(({ url, title, text }, at) => `[${at + 1}] ${title}\n${url}\n${text}`);
@@ -123,6 +136,16 @@ const FAULTS: Readonly<Record<SearchFault, string>> = {
   url_not_in_prior_context: "Error: only addresses that stand in the conversation or were found can be read.",
   unsupported_content_type: "Error: only web pages and texts can be read, no PDF, picture or other file.",
 };
+
+/** The user sees the picture where the call stands, and the model does not see it. */
+function pictureText(outcome: SearchOutcome | null): string {
+  if (outcome?.ok === true) return "The picture was made, and the user sees it. Do not write it again or link to it.";
+  const fault = outcome === null ? "unavailable" : outcome.fault;
+  if (fault === "max_uses_exceeded") return "Error: no more pictures are allowed. Answer with what you have.";
+  if (fault === "invalid_tool_input")
+    return `Error: a picture needs a 'prompt' of at most ${PICTURE_PROMPT_BYTES_MAX} bytes.`;
+  return "Error: the picture could not be made. Answer without it, and say so.";
+}
 
 /** Pages with all that could be mistaken for something else taken out, and no longer than a model should read. */
 export function boundedPages(pages: readonly FoundPage[]): readonly FoundPage[] {

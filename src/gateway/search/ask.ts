@@ -1,5 +1,5 @@
-// Takes a search, or pages, that a client asks its provider for upon the gateway, where it is configured for that. Hosts of the
-// client's own format still run it themselves; for all others it becomes a function that the gateway answers.
+// Takes a search, pages or a picture that a client asks its provider for upon the gateway, where it is configured for that.
+// Hosts of the client's own format still run it themselves; for all others it becomes a function that the gateway answers.
 
 import type { Tool } from "../../core/chat.ts";
 import type { Constraints } from "../../core/decision.ts";
@@ -8,11 +8,13 @@ import type { Residency } from "../../core/requests/controls.ts";
 import {
   FETCHES_PER_ROUND,
   type FetchAsk,
+  type ImageAsk,
+  PICTURE_TOLD_BYTES,
   RESULT_BYTES_MAX,
   SEARCHES_PER_ROUND,
   type SearchAsk,
   type SearchBounds,
-  type WebTools,
+  type UseBounds,
 } from "../../core/search/web-search.ts";
 import type { ClientRequest } from "../../formats/format.ts";
 import { type JsonObject, objectsIn, textOrEmpty } from "../../formats/json/fields.ts";
@@ -21,17 +23,17 @@ import { usableHosts } from "../../routing/hosts.ts";
 import { runsTools } from "../../routing/preference.ts";
 import type { Services } from "../services.ts";
 import * as TEXT from "../text.ts";
+import { nativePictureRate, planPictures } from "./pictures.ts";
 
-/** The same request where nobody asks for a search or a page, or where the gateway cannot or must not help. */
-export function takeSearchOver(
-  request: ClientRequest,
-  constraints: Constraints,
-  services: Pick<Services, "webTools" | "catalog">,
-): ClientRequest {
-  const { nativeNeeds = [], nativeWishes = [], searching, body } = request;
-  if (request.searchAsk === undefined && request.fetchAsk === undefined) return request;
-  const mayRun = searching === undefined && !mustStay(request, constraints) && mayCall(request, services);
-  const asks = mayRun ? runnable(request, services) : [];
+type AskServices = Pick<Services, "webTools" | "catalog">;
+
+/** The same request where nobody asks for any of them, or where the gateway cannot or must not help. */
+export function takeSearchOver(given: ClientRequest, constraints: Constraints, services: AskServices): ClientRequest {
+  if (given.searching !== undefined) return given;
+  if (given.searchAsk === undefined && given.fetchAsk === undefined && given.imageAsk === undefined) return given;
+  const asks = mayCall(given, services) ? runnable(given, constraints, services) : [];
+  const request = withPictures(given, asks, services);
+  const { nativeNeeds = [], nativeWishes = [], body } = request;
   const reasons = asks.flatMap(({ ask }) => ask.reasons);
   if (asks.length === 0 || nativeNeeds.some((reason) => !reasons.includes(reason))) return request;
   const left = asks.reduce((given: JsonObject, { ask }) => ask.strip(given), body);
@@ -39,7 +41,7 @@ export function takeSearchOver(
   const tools = asks.map(({ kind }) => ownTool(kind, taken));
   const forced = tools.find((_, at) => asks[at]?.ask.isForced)?.name ?? null;
   const offered = [...request.chat.tools, ...tools.map(({ definition }) => definition.function as Tool)];
-  const chat = { ...request.chat, tools: offered, ownSearches: boundsOf(asks, services.webTools as WebTools) };
+  const chat = { ...request.chat, tools: offered, ownSearches: boundsOf(asks, services) };
   return {
     ...request,
     chat,
@@ -56,30 +58,44 @@ export function takeSearchOver(
 
 type KindAsk =
   | { readonly kind: "search"; readonly ask: SearchAsk }
-  | { readonly kind: "fetch"; readonly ask: FetchAsk };
+  | { readonly kind: "fetch"; readonly ask: FetchAsk }
+  | { readonly kind: "image"; readonly ask: ImageAsk; readonly rate: number };
 
 /** The asks of a request that the gateway has a way to run. */
-function runnable(
-  { searchAsk, fetchAsk }: ClientRequest,
-  { webTools }: Pick<Services, "webTools">,
-): readonly KindAsk[] {
-  const { search = null, fetch = null } = webTools ?? {};
-  const searches: KindAsk[] = searchAsk === undefined || search === null ? [] : [{ kind: "search", ask: searchAsk }];
-  const pages: KindAsk[] = fetchAsk === undefined || fetch === null ? [] : [{ kind: "fetch", ask: fetchAsk }];
-  return [...searches, ...pages];
+function runnable(request: ClientRequest, constraints: Constraints, services: AskServices): readonly KindAsk[] {
+  const { searchAsk, fetchAsk, imageAsk } = request;
+  const { search = null, fetch = null } = mustStay(request, constraints) ? {} : services.webTools;
+  const asks: KindAsk[] = [];
+  if (searchAsk !== undefined && search !== null) asks.push({ kind: "search", ask: searchAsk });
+  if (fetchAsk !== undefined && fetch !== null) asks.push({ kind: "fetch", ask: fetchAsk });
+  if (imageAsk === undefined || imageAsk.isNativeOnly) return asks;
+  const { catalog } = services;
+  const plan = planPictures(request, imageAsk, { constraints, catalog });
+  return plan === null ? asks : [...asks, { kind: "image", ask: imageAsk, rate: plan.rate }];
 }
 
-function boundsOf(asks: readonly KindAsk[], { maxRounds: rounds, search, fetch }: WebTools): SearchBounds {
-  let bounds: SearchBounds = { rounds, search: null, fetch: null };
-  for (const { kind, ask } of asks) {
-    const { usesMax: uses } = ask;
-    const held =
-      kind === "search"
-        ? { perRound: SEARCHES_PER_ROUND, bytes: RESULT_BYTES_MAX, rate: search?.rate ?? 0 }
-        : { perRound: FETCHES_PER_ROUND, bytes: ask.bytesMax, rate: fetch?.rate ?? 0 };
-    bounds = { ...bounds, [kind]: { uses, ...held } };
-  }
-  return bounds;
+/** Adds the pictures that the hold has to cover, made here or by the provider. */
+function withPictures(request: ClientRequest, asks: readonly KindAsk[], { catalog }: AskServices): ClientRequest {
+  const { imageAsk: ask, chat } = request;
+  if (ask === undefined) return request;
+  const own = asks.reduce((rate, each) => (each.kind === "image" ? each.rate : rate), 0);
+  return {
+    ...request,
+    chat: { ...chat, pictures: { count: ask.usesMax, rate: Math.max(own, nativePictureRate(ask, catalog)) } },
+  };
+}
+
+function boundsOf(asks: readonly KindAsk[], { webTools }: AskServices): SearchBounds {
+  const heldFor = (asked: KindAsk): Omit<UseBounds, "uses"> => {
+    if (asked.kind === "search")
+      return { perRound: SEARCHES_PER_ROUND, bytes: RESULT_BYTES_MAX, rate: webTools.search?.rate ?? 0 };
+    if (asked.kind === "fetch")
+      return { perRound: FETCHES_PER_ROUND, bytes: asked.ask.bytesMax, rate: webTools.fetch?.rate ?? 0 };
+    return { perRound: asked.ask.usesMax, bytes: PICTURE_TOLD_BYTES, rate: asked.rate };
+  };
+  const bounds: SearchBounds = { rounds: webTools.maxRounds, search: null, fetch: null, image: null };
+  const held = asks.map((asked) => [asked.kind, { uses: asked.ask.usesMax, ...heldFor(asked) }] as const);
+  return { ...bounds, ...Object.fromEntries(held) };
 }
 
 /** Tells whether the query may not leave for a search provider, of which no place and no retention is known. */
@@ -95,7 +111,7 @@ function mayCall({ chat, controls }: ClientRequest, { catalog }: Pick<Services, 
   return chat.choiceCount === 1 && named?.capabilities.has("tools") !== false;
 }
 
-/** An error of routing, with what the operator can do where a search or a page is all that no model has. */
+/** An error of routing, with what the operator can do where a search, a page or a picture is all that no model has. */
 export function withSearchAdvice(
   error: unknown,
   request: ClientRequest,
@@ -103,14 +119,16 @@ export function withSearchAdvice(
   { webTools }: Pick<Services, "webTools">,
 ): unknown {
   if (!(error instanceof GatewayError)) return error;
-  const { searchAsk, fetchAsk, nativeNeeds = [] } = request;
-  const { search = null, fetch = null } = webTools ?? {};
-  const isNeeded = (ask?: SearchAsk): boolean => ask?.reasons.some((each) => nativeNeeds.includes(each)) === true;
+  const { searchAsk, fetchAsk, imageAsk, nativeNeeds = [] } = request;
+  const { search, fetch } = webTools;
+  const isNeeded = (ask?: Pick<SearchAsk, "reasons">): boolean =>
+    ask?.reasons.some((each) => nativeNeeds.includes(each)) === true;
   const isHeldBack = (isNeeded(searchAsk) || isNeeded(fetchAsk)) && mustStay(request, constraints);
   const advice = [
     ...(isHeldBack ? [TEXT.searchesNowhere] : []),
     ...(isNeeded(searchAsk) && search === null ? [TEXT.configureSearch] : []),
     ...(isNeeded(fetchAsk) && fetch === null ? [TEXT.configureFetch] : []),
+    ...(isNeeded(imageAsk) ? [TEXT.configurePictures] : []),
   ];
   if (advice.length === 0) return error;
   const { kind, message, details } = error;
@@ -121,12 +139,15 @@ export function withSearchAdvice(
 /** Tells whether a host of the client's own format searches for less. Vendors read pages for nothing but their tokens. */
 function isNativeCheaper(
   { format }: ClientRequest,
-  asks: readonly KindAsk[],
-  { catalog, webTools }: Pick<Services, "webTools" | "catalog">,
+  all: readonly KindAsk[],
+  { catalog, webTools }: AskServices,
 ): boolean {
+  // A picture costs the same everywhere, as far as anybody knows.
+  const asks = all.filter(({ kind }) => kind !== "image");
+  if (asks.length === 0) return false;
   const hosts = [...catalog.models.values()].flatMap((model) => usableHosts(model, catalog));
   const native = hosts.filter((host) => runsTools(host, format, catalog));
-  if (asks.every(({ kind }) => kind === "fetch")) return native.length > 0 && (webTools?.fetch?.rate ?? 0) > 0;
+  if (asks.every(({ kind }) => kind === "fetch")) return native.length > 0 && (webTools.fetch?.rate ?? 0) > 0;
   const fees = native.map(({ price }) => price?.own?.search ?? 0);
-  return fees.some((fee) => fee > 0 && fee < (webTools?.search?.rate ?? 0));
+  return fees.some((fee) => fee > 0 && fee < (webTools.search?.rate ?? 0));
 }

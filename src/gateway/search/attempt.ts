@@ -2,6 +2,7 @@
 // A round that calls a tool of the client, or none, is the answer. Used in place of `attempt`.
 
 import { type HostedModel, runsSearches } from "../../core/model.ts";
+import type { SearchStep } from "../../core/search/web-search.ts";
 import type { WholeResponse } from "../../formats/format.ts";
 import { outputTokensOf } from "../../formats/provider/output-meter.ts";
 import { composed, saidIn } from "../../formats/tools/search-rounds.ts";
@@ -39,6 +40,12 @@ function withEarlier(left: Unanswered, model: HostedModel, rounds: SearchRounds)
   return { ...left, accepted };
 }
 
+async function lastOf(begun: SearchStep, rounds: SearchRounds): Promise<SearchStep> {
+  let last = begun;
+  for await (const step of rounds.run(begun)) last = step;
+  return last;
+}
+
 async function searchWhole(first: Attempted, answered: Answered, rounds: SearchRounds): Promise<Attempted> {
   const attempts = [...first.attempts];
   const searched: SearchedRound[] = [];
@@ -59,7 +66,7 @@ async function searchWhole(first: Attempted, answered: Answered, rounds: SearchR
       };
     }
     const steps = [];
-    for (const step of rounds.begin(calls)) steps.push(await rounds.run(step));
+    for (const step of rounds.begin(calls)) steps.push(await lastOf(step, rounds));
     searched.push({ message, steps });
     const next = await rounds.next({ ...round, message, calls, steps });
     attempts.push(...next.attempts);

@@ -1,8 +1,8 @@
-// The rounds of a call whose model searches: what each round used, the searches between them, and the next question to the
+// The rounds of a call whose model searches or makes pictures: what each round used, what was run between them, and the next question to the
 // same host. Everything is charged in one settlement, so a process that dies in between costs the client nothing.
 
 import { type OwnSearches, promptTokens, type Usage } from "../../core/chat.ts";
-import { costNano } from "../../core/money.ts";
+import { type ChargedLine, costNano } from "../../core/money.ts";
 import { priceOf, type RateCard } from "../../core/price.ts";
 import type {
   FoundPage,
@@ -18,8 +18,10 @@ import { isNamed, type OwnTool, pagesOf, queryIn } from "../../formats/tools/sea
 import { type Answered, type Attempted, attempt } from "../attempt/attempt.ts";
 import type { Received } from "../attempt/verdict.ts";
 import type { Call } from "../call.ts";
+import { constraintsOf } from "../constraints.ts";
 import type { Reservation } from "../reserve.ts";
 import type { Services } from "../services.ts";
+import { makePicture, planPictures } from "./pictures.ts";
 
 export interface SearchedCall {
   readonly call: Call;
@@ -41,7 +43,13 @@ export class SearchRounds {
   #usage: Usage | null = null;
   #rounds = 0;
   #asked = 0;
-  readonly #counts: Readonly<Record<StepKind, UseCounts>> = { search: newCounts(), fetch: newCounts() };
+  readonly #counts: Readonly<Record<StepKind, UseCounts>> = {
+    search: newCounts(),
+    fetch: newCounts(),
+    image: newCounts(),
+  };
+  /** The charges of the pictures that were made. */
+  readonly #pictures: ChargedLine[] = [];
   /** Pages that were found or read so far. */
   readonly #pages: FoundPage[] = [];
 
@@ -50,7 +58,7 @@ export class SearchRounds {
     this.#searched = searched;
     this.#call = searched.call;
     this.#services = services;
-    this.#web = services.webTools as WebTools;
+    this.#web = services.webTools;
     this.#bounds = request.chat.ownSearches as SearchBounds;
     this.#tools = request.searching?.tools ?? [];
     this.toolNames = new Set(this.#tools.map(({ name }) => name));
@@ -62,7 +70,7 @@ export class SearchRounds {
   }
 
   get hasPaid(): boolean {
-    return this.#counts.search.paid + this.#counts.fetch.paid > 0;
+    return Object.values(this.#counts).some(({ paid }) => paid > 0);
   }
 
   /** The searches of a round as they begin. */
@@ -76,20 +84,44 @@ export class SearchRounds {
     });
   }
 
-  async run(step: SearchStep): Promise<SearchStep> {
+  /** Ends with the step that is done. Those before it bring beginnings of its picture. */
+  async *run(step: SearchStep): AsyncGenerator<SearchStep> {
     const { kind, query } = step;
     const bounds = this.#bounds[kind] as UseBounds;
     const counts = this.#counts[kind];
-    if (query === "") return { ...step, outcome: { ok: false, fault: "invalid_tool_input" } };
-    if (counts.run >= bounds.uses) return { ...step, outcome: { ok: false, fault: "max_uses_exceeded" } };
-    if (counts.inRound >= bounds.perRound) return { ...step, outcome: { ok: false, fault: "too_many_requests" } };
+    if (query === "") return yield { ...step, outcome: { ok: false, fault: "invalid_tool_input" } };
+    if (counts.run >= bounds.uses) return yield { ...step, outcome: { ok: false, fault: "max_uses_exceeded" } };
+    if (counts.inRound >= bounds.perRound) return yield { ...step, outcome: { ok: false, fault: "too_many_requests" } };
     counts.run += 1;
     counts.inRound += 1;
+    if (kind === "image") return yield* this.#draw(step);
     const outcome = kind === "search" ? await this.#search(query) : await this.#read(query);
     if (outcome.ok) counts.paid += 1;
     const done = { ...step, outcome };
     this.#pages.push(...pagesOf([done]));
-    return done;
+    yield done;
+  }
+
+  async *#draw(step: SearchStep): AsyncGenerator<SearchStep> {
+    const { call, reservation } = this.#searched;
+    const { imageAsk: ask } = call.request;
+    const constraints = constraintsOf(call.caller, this.#services.catalog);
+    const { catalog } = this.#services;
+    const plan = ask === undefined ? null : planPictures(call.request, ask, { constraints, catalog });
+    if (ask === undefined || plan === null) return yield { ...step, outcome: { ok: false, fault: "unavailable" } };
+    for await (const event of makePicture({ call, reservation, plan, ask, prompt: step.query }, this.#services)) {
+      if (event.partial !== null) {
+        yield { ...step, partial: event.partial };
+        continue;
+      }
+      const { picture, line } = event;
+      if (line !== null) this.#pictures.push(line);
+      if (picture !== null) this.#counts.image.paid += 1;
+      yield {
+        ...step,
+        outcome: picture === null ? { ok: false, fault: "unavailable" } : { ok: true, pages: [], picture },
+      };
+    }
   }
 
   async #search(query: string): Promise<SearchOutcome> {
@@ -132,7 +164,8 @@ export class SearchRounds {
     const estimate = { buckets: { input, cacheRead: 0, cacheWrite: 0, output: outputTokens }, longCacheWrite: 0 };
     const more = withOutput(usage ?? { ...estimate, reasoning: 0 }, isCounted ? 0 : outputTokens);
     const longestPrompt = Math.max(this.#usage?.longestPrompt ?? 0, promptTokens(more.buckets));
-    return { ...added(this.#usage, more), longestPrompt, ownSearches: this.#ownSearches() };
+    const all = { ...added(this.#usage, more), longestPrompt, ownSearches: this.#ownSearches() };
+    return this.#pictures.length === 0 ? all : { ...all, pictures: [...this.#pictures] };
   }
 
   #ownSearches(): OwnSearches {
@@ -148,12 +181,15 @@ export class SearchRounds {
 
   /** Bounds rounds and money: what is on hold has to cover another round like the ones before, and the answer. */
   #mayGoOn(): boolean {
-    if (this.#rounds >= this.#web.maxRounds || !this.#mayUse) return false;
+    if (this.#rounds >= this.#bounds.rounds || !this.#mayUse) return false;
     const { answered, reservation } = this.#searched;
-    const usage = this.#usage as Usage;
-    const price = priceOf(answered.model.price as RateCard, usage);
-    const spent = costNano(usage.buckets, price, this.#services.catalog.markupPpm);
-    return spent + (LAST_ROUND_SHARE * spent) / BigInt(this.#rounds) <= reservation.amount;
+    const { pictures = [], ...rest } = this.#usage as Usage;
+    const costOf = (usage: Usage): bigint =>
+      costNano(usage.buckets, priceOf(answered.model.price as RateCard, usage), this.#services.catalog.markupPpm);
+    // Pictures have a limit of their own, and the hold covers all of them.
+    const share = costOf(rest);
+    const spent = pictures.length === 0 ? share : costOf({ ...rest, pictures });
+    return spent + (LAST_ROUND_SHARE * share) / BigInt(this.#rounds) <= reservation.amount;
   }
 }
 

@@ -36,6 +36,8 @@ class SearchingStream {
   /** Searches of the round that are still to be run, and those that were. */
   #open: SearchStep[] | null = null;
   #steps: SearchStep[] = [];
+  /** The step that is being run. */
+  #running: AsyncGenerator<SearchStep> | null = null;
   #fault: ProviderFault | null = null;
   #failure: TransportFailure | null = null;
   #hasSearched = false;
@@ -175,11 +177,18 @@ class SearchingStream {
       this.#tell(this.#open[0] as SearchStep);
       return;
     }
-    const step = this.#open.shift();
+    const [step] = this.#open;
     if (step === undefined) return this.#ask();
-    const done = await this.#rounds.run(step);
-    this.#steps.push(done);
-    this.#tell(done);
+    this.#running ??= this.#rounds.run(step);
+    const { value: told } = await this.#running.next();
+    if (told === undefined) throw new Error("a step ended without an outcome");
+    this.#tell(told);
+    if (told.outcome === null) return;
+    // Lets the step clean up behind its outcome.
+    await this.#running.return(undefined);
+    this.#running = null;
+    this.#steps.push(told);
+    this.#open.shift();
     const [following] = this.#open;
     if (following !== undefined) this.#tell(following);
   }

@@ -51,7 +51,8 @@ export function plan(asked: AskedAgain, modelId: string, services: Services): Pl
   const { catalog, health, speeds } = services;
   const { request, constraints, decision } = asked;
   const model = catalog.models.get(modelId);
-  if (model === undefined || (request.nativeNeeds ?? []).length > 0 || request.searchAsk !== undefined) return null;
+  if (model === undefined || (request.nativeNeeds ?? []).length > 0) return null;
+  if (request.searchAsk !== undefined || request.imageAsk !== undefined) return null;
   const restingModels = health.resting();
   const question = {
     chat: request.chat,

@@ -12,9 +12,7 @@ interface WebTerms {
   readonly fetch: Omit<PageFetchOptions, "log" | "lookup"> | null;
 }
 
-/** Returns null where none is configured. */
-export function createWebTools({ maxRounds, search, fetch }: WebTerms, log: Log): WebTools | null {
-  if (search === null && fetch === null) return null;
+export function createWebTools({ maxRounds, search, fetch }: WebTerms, log: Log): WebTools {
   const lookup = guardedLookup(fetch?.allowsPrivate === true);
   return {
     maxRounds,

@@ -94,10 +94,20 @@ function checkContent(item: ResponseItem, events: readonly ResponseEvent[]): voi
     checkMessage(item, events, spelled);
   } else {
     // Calls of the client's own tools come whole.
-    const stages = item.type === "web_search_call" ? ["in_progress", "searching", "completed"] : [];
-    expect(types).toEqual(stages.map((stage) => `response.web_search_call.${stage}`));
+    const stages = STAGES[item.type] ?? [];
+    const partials = types.filter((type) => type.endsWith(".partial_image"));
+    expect(types.filter((type) => !partials.includes(type))).toEqual(
+      stages.map((stage) => `response.${item.type}.${stage}`),
+    );
+    if (partials.length > 0) expect(item.type).toBe("image_generation_call");
   }
 }
+
+/** What the events of a call say that the gateway answers, in order. */
+const STAGES: Readonly<Record<string, readonly string[]>> = {
+  web_search_call: ["in_progress", "searching", "completed"],
+  image_generation_call: ["in_progress", "generating", "completed"],
+};
 
 function checkSummary({ summary }: ResponseItem, types: readonly string[], spelled: string): void {
   const part = "response.reasoning_summary_part";

@@ -46,10 +46,12 @@ test("a hold covers all rounds of a model that searches, with its fee for each r
   };
   const search = { uses: 20, perRound: 8, bytes: 12_000, rate: 9_000_000_000 };
   const fetch = { uses: 4, perRound: 3, bytes: 20_000, rate: 1_000_000_000 };
-  const ownSearches = { rounds: 3, search, fetch };
+  const image = { uses: 2, perRound: 2, bytes: 200, rate: 0 };
+  const pictures = { count: 2, rate: 40_000_000_000 };
+  const ownSearches = { rounds: 3, search, fetch, image };
   const input = inputOf({
     models: [modelOf({ price: card })],
-    chat: chatOf({ ownSearches, maxOutputTokens: 4_000 }),
+    chat: chatOf({ ownSearches, pictures, maxOutputTokens: 4_000 }),
   });
   const [quote] = quoteChain(input);
   const prompts = [0, 8, 16, 20].map(
@@ -59,6 +61,7 @@ test("a hold covers all rounds of a model that searches, with its fee for each r
   const used = {
     buckets,
     ownSearches: { count: 20, rate: search.rate, rounds: 4, fetched: { count: 4, rate: fetch.rate } },
+    pictures: [{ unit: "image" as const, ...pictures }],
   };
   expect(quote?.amount).toBeGreaterThanOrEqual(costNano(buckets, priceOf(card, used), input.markupPpm));
   expect(Number(quote?.amount)).toBeLessThan(1.6 * Number(costNano(buckets, priceOf(card, used), input.markupPpm)));
@@ -158,7 +161,8 @@ const arbitraryInput = fc
         choiceCount,
         ...(asked.serviceTier && { serviceTier: asked.serviceTier }),
         searches: asked.searches,
-        ...(asked.ownSearches && { ownSearches: asked.ownSearches }),
+        ...(asked.ownSearches && { ownSearches: { ...asked.ownSearches, image: asked.ownSearches.fetch } }),
+        ...(asked.searches > 0 && { pictures: { count: asked.searches, rate: 40_000_000 + price.output } }),
         ...(hasMedia ? { messages: [{ role: "user", content: [image] }] } : {}),
       }),
       bodyBytes,
@@ -179,7 +183,7 @@ function toldKind(asked: string, [size, quality]: readonly [string, string]): st
 
 test("no answer within the cap costs more than the quote, whichever band, tier and units it is charged at", () => {
   const share = fc.double({ min: 0, max: 1, noNaN: true });
-  const shares = fc.array(share, { minLength: 18, maxLength: 18 });
+  const shares = fc.array(share, { minLength: 19, maxLength: 19 });
   const chosen = fc.tuple(fc.constantFrom(...SIZES), fc.constantFrom(...QUALITIES));
   fc.assert(
     fc.property(arbitraryInput, shares, fc.boolean(), chosen, (input, some, isTiered, kind) => {
@@ -218,6 +222,9 @@ test("no answer within the cap costs more than the quote, whichever band, tier a
             ...{ count: of(ownSearches.search?.uses ?? 0), rate: ownSearches.search?.rate ?? 0, rounds },
             fetched: { count: of(ownSearches.fetch?.uses ?? 0), rate: ownSearches.fetch?.rate ?? 0 },
           },
+        }),
+        ...(chat.pictures && {
+          pictures: [{ unit: "image" as const, count: of(chat.pictures.count), rate: chat.pictures.rate }],
         }),
         ...(isTiered && asked !== undefined && asked !== "default" ? { serviceTier: asked } : {}),
       };

@@ -11,7 +11,7 @@ import {
 } from "../../../core/chat.ts";
 import type { Conversion } from "../../convert/conversion.ts";
 import { openDetail, openText, type ReasoningDetail } from "../../convert/reasoning-details.ts";
-import { isObject, type JsonObject, objectsIn, toText } from "../../json/fields.ts";
+import { isObject, type JsonObject, objectsIn, textOrEmpty, toText } from "../../json/fields.ts";
 import { NO_RESULT, orphanedResult, reminder } from "../../tools/results.ts";
 import { writeInput } from "../custom-input.ts";
 import { chatToolName, itemType, partTexts } from "../items.ts";
@@ -47,6 +47,7 @@ function isResult(type: string): boolean {
 const SILENT: ReadonlySet<string> = new Set(["additional_tools", "tool_search_call", "tool_search_output"]);
 
 const SEARCH_CALL = "web_search_call";
+const IMAGE_CALL = "image_generation_call";
 
 /** Items that say what a provider did and not what came of it: its answer has that. */
 const NOTHING_SAID: ReadonlySet<string> = new Set([SEARCH_CALL, "file_search_call", "mcp_list_tools"]);
@@ -60,7 +61,7 @@ function convertItems(items: readonly JsonObject[], messages: ChatMessage[], con
   };
   for (const item of items) {
     const type = itemType(item);
-    if (isModels(item, type) || isToldSearch(item, type)) {
+    if (isModels(item, type) || isTold(item, type)) {
       turn ??= new ModelTurn();
       turn.add(item, type);
     } else if (isResult(type)) {
@@ -92,8 +93,9 @@ function isModels({ role }: JsonObject, type: string): boolean {
   return type === "reasoning" || isCall(type) || (type === "message" && role === "assistant");
 }
 
-/** A search that says what was looked for and found, as those of the gateway do. */
-function isToldSearch({ action }: JsonObject, type: string): boolean {
+/** A search that says what was looked for and found, as those of the gateway do, or a picture that says what it shows. */
+function isTold({ action, revised_prompt: prompt }: JsonObject, type: string): boolean {
+  if (type === IMAGE_CALL) return textOrEmpty(prompt) !== "";
   return type === SEARCH_CALL && isObject(action) && objectsIn(action.sources).length > 0;
 }
 
@@ -146,7 +148,7 @@ class ModelTurn {
   }
 
   add(item: JsonObject, type: string): void {
-    if (type === "message" || type === SEARCH_CALL) this.#texts.push(item);
+    if (type === "message" || type === SEARCH_CALL || type === IMAGE_CALL) this.#texts.push(item);
     else if (type === "reasoning") this.#addReasoning(item);
     else this.#calls.push(item);
   }
@@ -190,7 +192,8 @@ function unreadText(item: JsonObject, name: "content" | "output"): UnreadText | 
 }
 
 /** The text of an answer in several parts is one text. A refusal is what the model said. */
-function modelText({ type, content, action }: JsonObject): string {
+function modelText({ type, content, action, revised_prompt: prompt }: JsonObject): string {
+  if (type === IMAGE_CALL) return `[Made a picture: ${toText(prompt)}]`;
   if (type === SEARCH_CALL) return searchedText(isObject(action) ? action : {});
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";

@@ -2,9 +2,19 @@
 // that a provider runs itself have no counterpart there.
 
 import { type ChatRequest, searchesHeld, type Tool } from "../../../core/chat.ts";
-import type { SearchAsk } from "../../../core/search/web-search.ts";
+import { type ImageAsk, picturesHeld, type SearchAsk } from "../../../core/search/web-search.ts";
 import type { Conversion } from "../../convert/conversion.ts";
-import { invalid, isObject, type JsonObject, objectsIn, readArray, textOrEmpty, toText } from "../../json/fields.ts";
+import {
+  invalid,
+  isObject,
+  type JsonObject,
+  objectsIn,
+  readArray,
+  readInteger,
+  textOrEmpty,
+  toText,
+} from "../../json/fields.ts";
+import { PARTIAL_IMAGES_MAX } from "../../media/images.ts";
 import { domainsIn } from "../../tools/searches.ts";
 import { INPUT_SCHEMA } from "../custom-input.ts";
 import { chatToolName, itemType } from "../items.ts";
@@ -161,6 +171,44 @@ export function searchAskIn({ builtIn }: GivenTools, body: JsonObject): SearchAs
       blocked: [],
     },
   };
+}
+
+/** The picture that the request asks for; undefined where it asks for none. Throws for options of a wrong type. */
+export function imageAskIn({ builtIn }: GivenTools, body: JsonObject): ImageAsk | undefined {
+  const [tool] = builtIn.filter(isImageTool);
+  const choice = body.tool_choice;
+  if (tool === undefined || choice === "none" || allowedTools(choice)?.some(isImageTool) === false) return undefined;
+  const isForced = isObject(choice) && isImageTool(choice);
+  const others = (given: JsonObject): readonly unknown[] =>
+    readArray(given, "tools").filter((each) => !isObject(each) || !isImageTool(each));
+  const {
+    type: _,
+    action,
+    model,
+    partial_images,
+    input_fidelity: _fidelity,
+    input_image_mask: mask,
+    ...options
+  } = tool;
+  const partials = readInteger({ partial_images }, "partial_images", { min: 0, max: PARTIAL_IMAGES_MAX });
+  return {
+    reasons: [tool, ...(isForced ? [choice] : [])].map(needOf),
+    strip: ({ tool_choice: asked, ...rest }) => ({
+      ...rest,
+      ...(isForced || asked === undefined ? {} : { tool_choice: asked }),
+      tools: others(rest),
+    }),
+    isForced: isForced || (choice === "required" && others(body).length === 0),
+    usesMax: picturesHeld(body.max_tool_calls),
+    model: typeof model === "string" ? model : null,
+    options: Object.fromEntries(Object.entries(options).filter(([, value]) => value !== null && value !== "auto")),
+    partials: partials ?? 0,
+    isNativeOnly: action === "edit" || isObject(mask),
+  };
+}
+
+function isImageTool({ type }: JsonObject): boolean {
+  return type === "image_generation";
 }
 
 function isWebSearch({ type }: JsonObject): boolean {
