@@ -11,6 +11,7 @@ export const NOTE_CODES = {
   option_dropped: "An option was left out, because the model or its provider does not take it.",
   option_changed: "An option was replaced by the nearest one that the model or its provider takes.",
   content_converted: "Messages, tools or their names were rewritten in the form that the provider takes.",
+  context_edited: "Results or thinking of earlier turns were left out, because the request asks for that.",
   reasoning_dropped: "Reasoning of earlier turns was left out, because only the model that wrote it can read it.",
   model_alias: "The request named its model by an alias. The note says which model of the catalogue that is.",
   usage_estimated: "The provider counted no tokens that can be true. The charge is an estimate of what was delivered.",

@@ -9,6 +9,7 @@ import { isObject, type JsonObject, textOrEmpty } from "../json/fields.ts";
 import { spliceFields } from "../json/splice.ts";
 import { clientToolId, toolNameRestorer } from "../tools/calls.ts";
 import { ANTHROPIC, type Block, stopReasonFor, textBlock, thinkingBlock } from "./blocks.ts";
+import { appliedEdits } from "./context-edits.ts";
 import { citationsOf, citesPages, givenCitations, searchedBlocks, searchedSteps } from "./search-blocks.ts";
 import { writeAnthropicUsage } from "./usage.ts";
 
@@ -56,6 +57,7 @@ function writeMessage(completion: JsonObject, context: ResponseContext, usage: U
     stop_details: null,
     container: null,
     usage: writeAnthropicUsage(usage),
+    ...appliedEdits(context.request),
   };
 }
 

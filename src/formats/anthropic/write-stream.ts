@@ -15,6 +15,7 @@ import { rawValue } from "../scan/scan.ts";
 import { clientToolId, toolNameRestorer } from "../tools/calls.ts";
 import { stepOf } from "../tools/searches.ts";
 import { ANTHROPIC, type Block, stopReasonFor } from "./blocks.ts";
+import { appliedEdits } from "./context-edits.ts";
 import { writeAnthropicStreamError } from "./errors.ts";
 import { citationsOf, citesPages, givenCitations, searchResult, searchUse } from "./search-blocks.ts";
 import { writeAnthropicUsage } from "./usage.ts";
@@ -79,7 +80,8 @@ export function createAnthropicStreamWriter(context: ResponseContext, { service 
       }
       const reason = stopReasonFor({ finish, hasToolCalls: blocks.hasTools, hasRefusal });
       const delta = { stop_reason: reason, stop_sequence: null, stop_details: null, container: null };
-      events += writeAnthropicEvent({ type: "message_delta", delta, usage: writeAnthropicUsage(usage) });
+      const edits = appliedEdits(context.request);
+      events += writeAnthropicEvent({ type: "message_delta", delta, usage: writeAnthropicUsage(usage), ...edits });
       return events + writeAnthropicEvent({ type: "message_stop", service: settled });
     },
   };

@@ -5,6 +5,8 @@ import { type Cases, MP4, OBJECT, PDF, PNG, turns, WAV } from "./wishes.ts";
 const block = (...blocks: object[]) => ({
   messages: [{ role: "user", content: [{ type: "text", text: "Look." }, ...blocks] }],
 });
+const NONE = { type: "tool_uses", value: 0 };
+const CLEAR_ALL = { type: "clear_tool_uses_20250919", trigger: NONE, keep: NONE };
 const TOOL = { name: "f", description: "d", input_schema: OBJECT };
 const result = (content: unknown, more: object = {}) => ({
   tools: [TOOL],
@@ -106,7 +108,7 @@ export const MESSAGES: Cases = {
   tool_choice: [{ tools: [TOOL], tool_choice: { type: "any" } }, /required|"any"|ANY/],
   "one tool at a time": [{ tools: [TOOL], tool_choice: { type: "auto", disable_parallel_tool_use: true } }, /parallel/],
   container: [{ container: "container_mark" }, /container_mark/],
-  context_management: [{ context_management: { edits: [{ type: "clear_tool_uses_20250919" }] } }, /clear_tool_uses/],
+  context_management: [{ ...result("MARKOLD"), context_management: { edits: [CLEAR_ALL] } }, /clear_tool_uses/],
   mcp_servers: [{ mcp_servers: [{ type: "url", url: "https://mcp.example/mark", name: "m" }] }, /mcp\.example/],
   "search tool": [{ tools: [TOOL, { type: "web_search_20250305", name: "web_search" }] }, /web_search|googleSearch/],
   "code tool": [

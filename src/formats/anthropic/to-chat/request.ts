@@ -7,12 +7,13 @@ import { type Effort, isEffort } from "../../../core/requests/effort.ts";
 import { Conversion, unconvertible } from "../../convert/conversion.ts";
 import { convertEffort, effortForBudget } from "../../convert/effort.ts";
 import type { ChatBody, ClientRequest } from "../../format.ts";
-import { isObject, type JsonObject } from "../../json/fields.ts";
+import { isObject, type JsonObject, toText } from "../../json/fields.ts";
 import { isStrictSchema } from "../../json/schema.ts";
 import { sourceOf } from "../../json/splice.ts";
 import { isControlField } from "../../service/controls.ts";
 import { hashText } from "../../tools/calls.ts";
 import { CLOUD_FIELDS, type Turn } from "../blocks.ts";
+import { type EditedContext, editContext } from "../context-edits.ts";
 import { convertTurns } from "./messages.ts";
 import { convertTools } from "./tools.ts";
 
@@ -26,22 +27,24 @@ const USER_HASH_LENGTH = 40;
 const CONVERTED: ReadonlySet<string> = new Set([
   ...["model", "max_tokens", "messages", "system", "stream", "temperature", "top_p", "top_k", "stop_sequences"],
   ...["tools", "tool_choice", "thinking", "output_config", "output_format", "metadata", "mcp_servers"],
+  "context_management",
   ...CLOUD_FIELDS,
 ]);
 
 /** Reasons that say more of a field that is left out. */
 const LEFT_OUT: Readonly<Record<string, string>> = {
-  context_management: "only Anthropic edits or compacts the context, so the whole conversation was sent",
   container: "only Anthropic runs code in containers",
 };
 
 /** Throws `unconvertible` when the request needs what only Anthropic has. */
-export function writeChatBody({ body, chat }: ClientRequest, model: HostedModel): ChatBody {
+export function writeChatBody({ body, chat, source: given }: ClientRequest, model: HostedModel): ChatBody {
   const conversion = new Conversion();
+  const { turns, applied, unknown } = editContext({ body, source: given });
+  noteEdits({ applied, unknown }, conversion);
   const keepsCacheControl = model.dialect.takesCacheControl === true;
   const keepsReasoning = (model.dialect.reasoningHistory ?? "drop") !== "drop";
   const messages = convertTurns(
-    { system: body.system as Turn["content"] | undefined, turns: body.messages as readonly Turn[] },
+    { system: body.system as Turn["content"] | undefined, turns },
     { conversion, keepsCacheControl, keepsReasoning, keepsDetails: true },
   );
   const converted: JsonObject = {
@@ -62,6 +65,16 @@ export function writeChatBody({ body, chat }: ClientRequest, model: HostedModel)
   if (conversion.refusals.length > 0) throw unconvertible(conversion.refusals);
   const source = sourceOf(converted);
   return { body: converted, source, chat: { ...chat, messages }, conversions: conversion.notes };
+}
+
+function noteEdits({ applied, unknown }: Omit<EditedContext, "turns">, conversion: Conversion): void {
+  for (const { type, cleared_input_tokens: tokens } of applied)
+    conversion.note(
+      "context_edited",
+      `cleared about ${toText(tokens)} tokens of earlier turns, as '${toText(type)}' asks`,
+    );
+  for (const type of unknown)
+    conversion.note("option_dropped", `dropped the edit '${type}' of 'context_management': only Anthropic does it`);
 }
 
 function convertSampling(body: JsonObject, model: HostedModel, conversion: Conversion): JsonObject {
