@@ -41,6 +41,8 @@ export interface BatchContent {
   readonly inputFileId: string | null;
   readonly metadata: JsonItem | null;
   readonly errors: readonly BatchError[];
+  /** Time for which files of results can be read after the end; absent where they go with the batch. */
+  readonly outputKeptMs?: number;
 }
 
 export interface NewBatch extends OwnedId {

@@ -6,6 +6,7 @@ import { AUTO_ALIAS } from "../service/controls.ts";
 import { readListedModels } from "../service/provider-models.ts";
 import { ANTHROPIC } from "./blocks.ts";
 import { readAnthropicError, writeAnthropicError } from "./errors.ts";
+import { anthropicFileReferences } from "./files.ts";
 import { effortFields } from "./from-chat/thinking.ts";
 import { takesPart } from "./from-chat/turns.ts";
 import { writeAnthropicModel, writeAnthropicModels } from "./model-list.ts";
@@ -42,6 +43,7 @@ export const anthropicMessages: Format = {
   models: { list: writeAnthropicModels, one: writeAnthropicModel, autoAlias: AUTO_ALIAS },
   counting: { readRequest: readCountRequest, writeCount },
   withPrompt,
+  fileReferences: anthropicFileReferences,
   takesPart,
   effortFields,
   tierFields,

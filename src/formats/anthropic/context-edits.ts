@@ -14,10 +14,10 @@ export interface EditedContext {
   readonly unknown: readonly string[];
 }
 
-/** What clients find in the place of a result. */
+/** Stands in the place of a result. */
 const CLEARED = "[Cleared to save context. Call the tool again if the result is needed.]";
 const BYTES_PER_TOKEN = 4;
-/** Of the vendor, for edits that name none. */
+/** Defaults of the vendor. */
 const USUAL = { inputTokens: 100_000, toolUses: 3, thinkingTurns: 1 };
 
 type Edit = (turns: readonly Turn[], terms: { readonly edit: JsonObject; readonly bytes: number }) => Edited | null;

@@ -6,7 +6,12 @@ import { invalid, isObject, type JsonObject } from "../json/fields.ts";
 import { parseObject } from "../json/parse.ts";
 
 const LINES_MAX = 50_000;
-const TYPE = "type.googleapis.com/google.ai.generativelanguage.v1beta.GenerateContentBatch";
+const TYPES = "type.googleapis.com/google.ai.generativelanguage.v1beta.";
+/** The methods of a model that a batch can ask for, with those of its lines and the name of its type. */
+export const GEMINI_BATCHES = [
+  { method: "batchGenerateContent", ofLine: "generateContent", type: "GenerateContentBatch" },
+  { method: "asyncBatchEmbedContent", ofLine: "embedContent", type: "EmbedContentBatch" },
+] as const;
 /** `google.rpc.Code` of lines that were never answered. */
 const CODES: Readonly<Partial<Record<LineState, { readonly code: number; readonly message: string }>>> = {
   expired: { code: 4, message: "This request was not begun within 24 hours. It was not charged." },
@@ -95,10 +100,11 @@ export function writeGeminiBatch(batch: StoredBatch): JsonObject {
     isDone && status !== "failed" && content.inputFileId !== null
       ? { responsesFile: `files/${geminiResultsFile(batch)}` }
       : null;
+  const { model, type } = readEndpoint(content.endpoint);
   const metadata = {
-    "@type": TYPE,
+    "@type": type,
     name,
-    model: modelIn(content.endpoint),
+    model,
     displayName: content.metadata?.displayName ?? "",
     ...(file === null ? {} : { output: file }),
     createTime: iso(createdAtMs),
@@ -118,14 +124,15 @@ export function writeGeminiBatch(batch: StoredBatch): JsonObject {
     problem === undefined
       ? file === null
         ? {}
-        : { response: { "@type": TYPE.replace("Batch", "BatchOutput"), ...file } }
+        : { response: { "@type": `${type}Output`, ...file } }
       : { error: { code: 3, message: `${problem.line === null ? "" : `Line ${problem.line}: `}${problem.message}` } };
   return { name, metadata, done: isDone, ...end };
 }
 
-function modelIn(endpoint: string): string {
-  const [, model = ""] = /^\/v1beta\/(models\/.+):generateContent$/.exec(endpoint) ?? [];
-  return decodeURIComponent(model);
+function readEndpoint(endpoint: string): { readonly model: string; readonly type: string } {
+  const [, model = "", method] = /^\/v1beta\/(models\/.+):(\w+)$/.exec(endpoint) ?? [];
+  const { type } = GEMINI_BATCHES.find(({ ofLine }) => ofLine === method) ?? GEMINI_BATCHES[0];
+  return { model: decodeURIComponent(model), type: TYPES + type };
 }
 
 /** A line of the file of results. */

@@ -1,11 +1,10 @@
 // Files as Gemini's clients read them, and references to them in requests.
 
 import type { StoredFile } from "../../core/batches/files.ts";
-import type { FileReferences } from "../file-references.ts";
+import { type FileReferences, UNKNOWN_TYPE } from "../file-references.ts";
 import { isObject, type JsonObject } from "../json/fields.ts";
 
 const iso = (ms: number): string => new Date(ms).toISOString();
-const UNKNOWN_TYPE = "application/octet-stream";
 const FILE_URI = /(?:^|\/)files\/([a-z0-9_-]{1,100})$/;
 
 /** `origin` is the address under which the client reaches the gateway. */

@@ -33,7 +33,7 @@ export const GEMINI_PATHS: ClientPaths = {
     ],
     [
       /^\/v1beta\//,
-      "Of the Gemini API, these are served: GET /v1beta/models, and generateContent, streamGenerateContent, countTokens, embedContent, batchEmbedContents and batchGenerateContent of /v1beta/models/{model}, batches, files, and /v1beta/cachedContents.",
+      "Of the Gemini API, these are served: GET /v1beta/models, and generateContent, streamGenerateContent, countTokens, embedContent, batchEmbedContents, batchGenerateContent and asyncBatchEmbedContent of /v1beta/models/{model}, batches, files, and /v1beta/cachedContents.",
     ],
   ],
 };

@@ -7,6 +7,7 @@ import { readControls } from "../service/controls.ts";
 import { writeModel, writeModels } from "../service/model-list.ts";
 import { readListedModels } from "../service/provider-models.ts";
 import { readOpenaiError, writeOpenaiError } from "./errors.ts";
+import { chatFileReferences } from "./files.ts";
 import { openaiBatches } from "./native-batches.ts";
 import { CHAT_PATHS } from "./paths.ts";
 import { readChatRequest } from "./read-request.ts";
@@ -40,6 +41,7 @@ export const openaiChat: Format = {
   passResponse: passOpenaiResponse,
   streamWriter: createOpenaiStreamWriter,
   completions: COMPLETION_FORM,
+  fileReferences: chatFileReferences,
   writeError: writeOpenaiError,
   models: { list: writeModels, one: writeModel },
   endpoints: {

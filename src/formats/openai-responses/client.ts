@@ -3,6 +3,7 @@
 import type { ClientFormat } from "../format.ts";
 import { writeModel, writeModels } from "../service/model-list.ts";
 import { writeResponsesError } from "./errors.ts";
+import { responsesFileReferences } from "./files.ts";
 import { RESPONSES } from "./items.ts";
 import { passResponsesResponse, passResponsesStream } from "./pass-through.ts";
 import { RESPONSES_PATHS } from "./paths.ts";
@@ -41,4 +42,5 @@ export const responsesClient: ClientFormat = {
   },
   withPrompt,
   stored: STORED_FORM,
+  fileReferences: responsesFileReferences,
 };

@@ -33,7 +33,7 @@ export function wholePicture({ native }: Pick<WholeResponse, "native">, wish: Pi
   return pictureIn({ ...told, ...first }, wish);
 }
 
-/** What a chunk of a stream brings: a beginning, the picture, or nothing. */
+/** Reads a chunk of a stream: a beginning, the picture, or neither. */
 export function streamedPicture(
   { native }: ChatChunk,
   wish: PictureWish,

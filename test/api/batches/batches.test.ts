@@ -1,6 +1,7 @@
 // Batches, as the official clients of OpenAI and Anthropic call them.
 
 import Anthropic from "@anthropic-ai/sdk";
+import { GoogleGenAI } from "@google/genai";
 import OpenAI, { toFile } from "openai";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectError } from "../../support/errors.ts";
@@ -237,4 +238,26 @@ test.each([
 
 test.each(["/v1/batches/none", "/v1/batches?after=none", "/v1/batches/a%00b"])("GET %s is 404", async (path) => {
   await expectError(await gateway.get(path), { status: 404 });
+});
+
+test("files of results end when their batch wants them to, and the batch goes on being shown", async () => {
+  const expiry = { anchor: "created_at", seconds: 3_600 };
+  const done = await over((await create([line("a")], { output_expires_after: expiry })).id);
+  const file = await openai.files.retrieve(String(done.output_file_id));
+  expect(file.expires_at).toBe(Number(done.completed_at) + 3_600);
+  for (const output_expires_after of [5, { ...expiry, seconds: 1 }, { ...expiry, anchor: "end" }])
+    await expect(create([line("a")], { output_expires_after })).rejects.toMatchObject({ status: 400 });
+});
+
+test("Google's client makes embeddings in a batch", async () => {
+  const google = new GoogleGenAI({ apiKey: gateway.key, httpOptions: { baseUrl: gateway.url } });
+  const before = await charged();
+  const src = { inlinedRequests: { contents: ["one", "two"], config: { outputDimensionality: 8 } } };
+  const made = await google.batches.createEmbeddings({ model: "text-embedding-3-small", src });
+  expect(made).toMatchObject({ model: "models/text-embedding-3-small" });
+  const found = () => google.batches.get({ name: String(made.name) });
+  await expect.poll(async () => (await found()).state, { timeout: 20_000, interval: 100 }).toBe("JOB_STATE_SUCCEEDED");
+  const answers = (await found()).dest?.inlinedEmbedContentResponses ?? [];
+  expect(answers.map(({ response }) => response?.embedding?.values?.length)).toEqual([8, 8]);
+  expect(await charged()).toBe(before + 2);
 });

@@ -168,6 +168,7 @@ const NewBatchSchema = named(
     endpoint: listed(BATCH_PATHS),
     completion_window: Type.Literal("24h"),
     metadata: optional(AnyObject),
+    output_expires_after: optional(AnyObject),
     service_max_cost_usd: MaxCost,
   },
   { additionalProperties: true },
@@ -259,12 +260,10 @@ const GEMINI_PAGE = [
   query("pageSize", Type.Integer({ minimum: 0, maximum: 100 })),
   query("pageToken", AnyText, "The `nextPageToken` of the page before."),
 ];
-const NEW_GEMINI_BATCH = {
-  batch: {
-    displayName: "night",
-    inputConfig: { requests: { requests: [{ request: { contents: [{ parts: [{ text: "Hello" }] }] } }] } },
-  },
-};
+const geminiBatchOf = (request: object) => ({
+  batch: { displayName: "night", inputConfig: { requests: { requests: [{ request }] } } },
+});
+const GREETING = { parts: [{ text: "Hello" }] };
 const GeminiBatchSchema = named("GeminiBatch", { name: AnyText, metadata: AnyObject, done: Flag }, open);
 const GeminiFileSchema = named("GeminiFile", { name: AnyText, uri: AnyText, sizeBytes: AnyText }, open);
 
@@ -272,7 +271,15 @@ const GEMINI_OPERATIONS: readonly Operation[] = [
   v1("createGeminiBatch", "post", "/v1beta/models/{model}:batchGenerateContent", {
     summary: "Run requests in Gemini's format within 24 hours; the model may be auto",
     parameters: [inPath("model")],
-    body: json(named("NewGeminiBatch", { batch: AnyObject }, open), NEW_GEMINI_BATCH),
+    body: json(named("NewGeminiBatch", { batch: AnyObject }, open), geminiBatchOf({ contents: [GREETING] })),
+    response: json(GeminiBatchSchema),
+    errors: [402, 404],
+    ...GEMINI,
+  }),
+  v1("createGeminiEmbeddingBatch", "post", "/v1beta/models/{model}:asyncBatchEmbedContent", {
+    summary: "Make embeddings in Gemini's form within 24 hours",
+    parameters: [inPath("model")],
+    body: json(named("NewGeminiEmbeddingBatch", { batch: AnyObject }, open), geminiBatchOf({ content: GREETING })),
     response: json(GeminiBatchSchema),
     errors: [402, 404],
     ...GEMINI,

@@ -15,7 +15,7 @@ import type { CallContext } from "../../context.ts";
 import { parsedBodyOf } from "../../exchange/body.ts";
 import * as TEXT from "../../text.ts";
 import { callerOf } from "../key-admission.ts";
-import { fileNotFound } from "./files.ts";
+import { fileNotFound, readExpiry } from "./files.ts";
 import { createQuoter, type LineReading, readLines } from "./lines.ts";
 
 const DAY_MS = 86_400_000;
@@ -137,16 +137,28 @@ function newBatch(
   const { metadata = null } = body;
   if (metadata !== null && !isObject(metadata)) throw invalid("metadata", TEXT.metadataObject);
   const createdAtMs = edge.now();
+  const expiry = outputExpiry(body, edge);
+  const longestMs = edge.batches.retentionDays * DAY_MS;
   return {
     accountId,
     id: `${PREFIXES[api]}${createdAtMs.toString(16).padStart(12, "0")}${randomBytes(10).toString("hex")}`,
     ...{ api, keyId },
-    content: { endpoint, inputFileId, metadata, errors: [] },
+    content: { endpoint, inputFileId, metadata, errors: [], ...expiry },
     maxCost: readMaxCost(body[MAX_COST] ?? metadata?.[MAX_COST] ?? null),
     createdAtMs,
     expiresAtMs: createdAtMs + DAY_MS,
-    deletedAtMs: createdAtMs + edge.batches.retentionDays * DAY_MS,
+    // A batch ends within a day, so nothing is deleted before its time.
+    deletedAtMs: createdAtMs + Math.min(longestMs, DAY_MS + (expiry.outputKeptMs ?? longestMs)),
   };
+}
+
+function outputExpiry(
+  { output_expires_after: given = null }: JsonObject,
+  { batches }: CreateContext,
+): Pick<StoredBatch["content"], "outputKeptMs"> {
+  if (given === null) return {};
+  if (!isObject(given)) throw invalid("output_expires_after", TEXT.notExpiry);
+  return { outputKeptMs: readExpiry(given, batches, "output_expires_after") };
 }
 
 /** A number, or the text of one: metadata has nothing but texts. */

@@ -87,10 +87,19 @@ interface Results {
 }
 
 /** The results of a batch as a file, which is written while it is read. Null where the id names none. */
-async function resultsOf({ accountId, id }: OwnedId, { batches: { store } }: FilesContext): Promise<Results | null> {
+async function resultsOf(
+  { accountId, id }: OwnedId,
+  { batches: { store }, now }: FilesContext,
+): Promise<Results | null> {
   const named = batchOfFile(id);
   const batch = named === null ? null : await store.find("openai", { accountId, id: named.id });
   if (named === null || batch === null || !hasResults(batch, named.part)) return null;
+  const createdAtMs = batch.endedAtMs ?? 0;
+  const expiresAtMs = Math.min(
+    batch.deletedAtMs,
+    createdAtMs + (batch.content.outputKeptMs ?? Number.POSITIVE_INFINITY),
+  );
+  if (expiresAtMs <= now()) return null;
   const { part } = named;
   async function* lines(): AsyncGenerator<string, void, void> {
     for await (const line of store.ended(batch as StoredBatch))
@@ -99,7 +108,6 @@ async function resultsOf({ accountId, id }: OwnedId, { batches: { store } }: Fil
   async function file(): Promise<StoredFile> {
     let bytes = 0;
     for await (const line of lines()) bytes += Buffer.byteLength(line);
-    const times = { createdAtMs: batch?.endedAtMs ?? 0, expiresAtMs: batch?.deletedAtMs ?? 0 };
     return {
       accountId,
       id,
@@ -107,7 +115,7 @@ async function resultsOf({ accountId, id }: OwnedId, { batches: { store } }: Fil
       name: `${named?.id}_${part}.jsonl`,
       mimeType: "application/x-jsonl",
       bytes,
-      ...times,
+      ...{ createdAtMs, expiresAtMs },
     };
   }
   return { lines, file };
@@ -182,14 +190,14 @@ function readForm(upload: Upload, { batches }: Pick<FilesContext, "batches">): F
 export function readExpiry(
   { anchor, seconds }: { readonly anchor?: unknown; readonly seconds?: unknown },
   { retentionDays }: Pick<FilesContext["batches"], "retentionDays">,
+  name = "expires_after",
 ): number {
   const longestMs = retentionDays * DAY_MS;
   if (anchor === undefined && seconds === undefined) return longestMs;
-  if (anchor !== "created_at")
-    throw invalid("expires_after.anchor", TEXT.notOneOf("expires_after.anchor", "created_at"));
+  if (anchor !== "created_at") throw invalid(`${name}.anchor`, TEXT.notOneOf(`${name}.anchor`, "created_at"));
   const { min, max } = EXPIRY_SECONDS;
   if (!(typeof seconds === "number" && seconds >= min && seconds <= max)) {
-    throw invalid("expires_after.seconds", TEXT.notInRange("expires_after.seconds", min, max));
+    throw invalid(`${name}.seconds`, TEXT.notInRange(`${name}.seconds`, min, max));
   }
   return Math.min(seconds * 1000, longestMs);
 }

@@ -7,6 +7,7 @@ import { batchHoldId } from "../../../core/batches/holds.ts";
 import { GatewayError } from "../../../core/errors.ts";
 import { isId } from "../../../core/responses/stored.ts";
 import {
+  GEMINI_BATCHES,
   readGeminiBatch,
   readGeminiLine,
   writeGeminiAnswers,
@@ -17,7 +18,7 @@ import { cutWhenUnread } from "../../exchange/stream.ts";
 import * as TEXT from "../../text.ts";
 import { callerOf } from "../key-admission.ts";
 import { type IdRequest, nameOf, type QueryTexts, readWhole, single } from "../responses/paging.ts";
-import { batchNotFound, type CreateContext, createBatch, createFromLines } from "./create.ts";
+import { batchNotFound, type CreateContext, type Creating, createBatch, createFromLines } from "./create.ts";
 
 const PAGE = { usual: 10, most: 100 };
 const NO_SLOT = { config: { needsNoSlot: true } };
@@ -34,19 +35,13 @@ export function registerGeminiBatches(server: FastifyInstance, edge: CreateConte
     return batch;
   };
 
-  const createAt = { config: { label: "/v1beta/models/{model}:batchGenerateContent" } };
-  server.post("/v1beta/models/:model(.+)::batchGenerateContent", createAt, async (request: ModelRequest, reply) => {
-    const { input, displayName, maxCost } = readGeminiBatch((await parsedBodyOf(request)).body);
-    const endpoint = `/v1beta/models/${encodeURIComponent(request.params.model)}:generateContent`;
-    const body = { metadata: { displayName }, service_max_cost_usd: maxCost };
-    const wanted = { api: "gemini", endpoint, body } as const;
-    const creating = { request, reply };
-    const made =
-      input.fileId === null
-        ? await createBatch(creating, { ...wanted, inputFileId: null, lines: input.lines }, edge)
-        : await createFromLines(creating, { ...wanted, inputFileId: input.fileId, read: readGeminiLine }, edge);
-    return writeGeminiBatch(made);
-  });
+  for (const { method, ofLine } of GEMINI_BATCHES) {
+    const createAt = { config: { label: `/v1beta/models/{model}:${method}` } };
+    server.post(`/v1beta/models/:model(.+)::${method}`, createAt, async (request: ModelRequest, reply) => {
+      const endpoint = `/v1beta/models/${encodeURIComponent(request.params.model)}:${ofLine}`;
+      return writeGeminiBatch(await create({ request, reply }, endpoint, edge));
+    });
+  }
 
   server.get("/v1beta/batches", NO_SLOT, (request: GeminiPageRequest) => list(request, edge));
 
@@ -76,6 +71,15 @@ export function registerGeminiBatches(server: FastifyInstance, edge: CreateConte
     await store.remove(batch);
     return NO_FIELDS;
   });
+}
+
+async function create(creating: Creating, endpoint: string, edge: CreateContext): Promise<StoredBatch> {
+  const { input, displayName, maxCost } = readGeminiBatch((await parsedBodyOf(creating.request)).body);
+  const body = { metadata: { displayName }, service_max_cost_usd: maxCost };
+  const wanted = { api: "gemini", endpoint, body } as const;
+  return input.fileId === null
+    ? createBatch(creating, { ...wanted, inputFileId: null, lines: input.lines }, edge)
+    : createFromLines(creating, { ...wanted, inputFileId: input.fileId, read: readGeminiLine }, edge);
 }
 
 type GeminiPageRequest = FastifyRequest<{ Querystring: QueryTexts }>;

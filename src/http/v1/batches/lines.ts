@@ -147,11 +147,12 @@ export async function readToQuote(
   edge: QuoteContext,
 ) {
   const { accountId } = caller.key;
-  const sent = await withKept(parseBody(bodyOfLine(line)), { format, accountId }, edge);
-  const parsed =
+  const sent = parseBody(bodyOfLine(line));
+  const continued =
     format.endpoint === undefined && format.stored !== undefined
       ? await expand(sent, { accountId, fields: readState(sent.body) }, edge.state)
       : sent;
+  const parsed = await withKept(continued, { format, accountId }, edge);
   const headers = format.paths.routes.some(({ path }) => path === MESSAGES_PATH) ? MESSAGE_HEADERS : {};
   return { format, caller, headers, request: format.readRequest(parsed.source, parsed.body, { headers, target }) };
 }

@@ -10,6 +10,9 @@ import { withCached } from "../../../gateway/state/cached.ts";
 import type { CallContext } from "../../context.ts";
 import * as TEXT from "../../text.ts";
 
+/** Ids of other forms may be known to the provider. */
+const OWN_ID = /^file-[0-9a-f]{32}$/;
+const MISSING = { code: "file_not_found" };
 /** Bytes of base64 for each byte of a file. */
 const BASE64 = 4 / 3;
 
@@ -42,13 +45,14 @@ async function withFileContents(
   let length = parsed.source.bytes.length;
   for (const id of references.find(body)) {
     const file = await files.find({ accountId, id });
+    if (file === null && OWN_ID.test(id)) throw new GatewayError("badRequest", TEXT.fileNotFound(id), MISSING);
     if (file === null) continue;
     length += Math.ceil(file.bytes * BASE64);
     const limit = settings.server.bodyLimitBytes;
     if (length > limit) throw new GatewayError("tooLarge", TEXT.filesTooLong(limit), { code: "files_too_long" });
     const pieces: Buffer[] = [];
     for await (const piece of files.read(file)) pieces.push(piece);
-    contents.set(id, { mimeType: file.mimeType, base64: Buffer.concat(pieces).toString("base64") });
+    contents.set(id, { name: file.name, mimeType: file.mimeType, base64: Buffer.concat(pieces).toString("base64") });
   }
   return contents.size === 0 ? parsed : parseBody(spliceFields(parsed.source, references.write(body, contents)));
 }

@@ -8,7 +8,8 @@ import { spliceFields } from "../../../formats/json/splice.ts";
 import { createCompletionKeeper } from "../../../gateway/state/keep-completion.ts";
 import { countStored } from "../../../gateway/state/storing.ts";
 import type { CallContext } from "../../context.ts";
-import { parsedBodyOf } from "../../exchange/body.ts";
+import { chargeAdded, parsedBodyOf } from "../../exchange/body.ts";
+import { withKept } from "../batches/references.ts";
 import { answerRequest, type HttpExchange } from "../completion.ts";
 import { callerOf } from "../key-admission.ts";
 import { readMetadata } from "../responses/conversations.ts";
@@ -22,19 +23,22 @@ export async function answerChat(
   const sent = await parsedBodyOf(request, format);
   const { body } = sent;
   const form = format.completions;
-  if (!readBoolean(body, "store") || form === undefined)
-    return answerRequest({ format, clientRequest: readParsed(format, request, sent), request, reply }, edge);
-  const metadata = readMetadata(body);
-  const clientRequest = readParsed(format, request, withoutStore(sent));
   const caller = callerOf(request);
-  const answerId = newAnswerId(edge.now());
   const { accountId } = caller.key;
+  const whole = await withKept(sent, { format, accountId }, edge);
+  chargeAdded(request, whole.source, sent.source);
+  const exchange = { format, request, reply, sentBytes: sent.source.bytes };
+  if (!readBoolean(body, "store") || form === undefined)
+    return answerRequest({ ...exchange, clientRequest: readParsed(format, request, whole) }, edge);
+  const metadata = readMetadata(body);
+  const clientRequest = readParsed(format, request, withoutStore(whole));
+  const answerId = newAnswerId(edge.now());
   await countStored(caller, form.messages(body, ""), edge.state);
   const state = createCompletionKeeper(
     { form, accountId, requestId: request.id, answerId, metadata, body },
     edge.state,
   );
-  return answerRequest({ format, clientRequest, request, reply, sentBytes: sent.source.bytes, state }, edge);
+  return answerRequest({ ...exchange, clientRequest, state }, edge);
 }
 
 /** Providers store nothing, and refuse metadata of what is not stored. Labels of the request are read from the body. */

@@ -18,6 +18,7 @@ import { countStored, requireStoringCredits } from "../../../gateway/state/stori
 import type { CallContext } from "../../context.ts";
 import { chargeAdded, parsedBodyOf } from "../../exchange/body.ts";
 import { holderOf } from "../../exchange/inner-socket.ts";
+import { withKept } from "../batches/references.ts";
 import { answerRequest, type HttpExchange, type ReadExchange } from "../completion.ts";
 import { callerOf } from "../key-admission.ts";
 import { answerInBackground } from "./background.ts";
@@ -34,8 +35,10 @@ export async function answerResponse(
   const holder = holderOf(request.raw);
   const responses = holder?.over(edge.state.responses) ?? edge.state.responses;
   const { ownItems, ...parsed } = await expand(sent, { accountId, fields }, { ...edge.state, responses });
-  chargeAdded(request, parsed.source, sent.source);
-  const clientRequest = readParsed(format, request, parsed);
+  // What is stored names its files, and has not their content.
+  const whole = await withKept(parsed, { format, accountId }, edge);
+  chargeAdded(request, whole.source, sent.source);
+  const clientRequest = readParsed(format, request, whole);
   const exchange = { format, clientRequest, request, reply, sentBytes: sent.source.bytes };
   const answerId = newAnswerId(edge.now());
   if (holder !== null && (!fields.isStored || sent.body.generate === false))
