@@ -111,9 +111,12 @@ type GoogleRequest = Pick<IncomingMessage, "url" | "headers">;
 /** Paths whose query may hold a key: all that Gemini's clients call. */
 const GOOGLE_PATH = /^\/+v1(?:beta\b|\/+models\b)/;
 const KEY_HEADER = "x-goog-api-key";
-const METHOD = /(?::|%3A)(generateContent|streamGenerateContent|countTokens)\/*$/i;
+const METHOD =
+  /(?::|%3A)(generateContent|streamGenerateContent|countTokens|batchGenerateContent|asyncBatchEmbedContent)\/*$/i;
 /** The versions that clients choose, also after the `/v1` of a base URL. */
 const VERSION = /^(?:\/+v1(?:alpha|beta1?)?)+\/+/;
+/** Paths of Google's clients since their third release. Others have some of them too, so a header has to tell. */
+const FIRST_VERSION = /^\/+((?:upload\/+)?)v1\/+(?=(?:models|files|batches|cachedContents)(?:[/?]|$))/;
 /** Prefixes of a model's name, the first two at Vertex AI. */
 const PREFIXES = [/^projects\/[^/]+\/locations\/[^/]+\//, /^publishers\/[^/]+\//, /^(?:models\/+)+/];
 
@@ -125,8 +128,9 @@ const COUNTING = "count-tokens";
 
 /** Changes path and headers in place. Requests of other clients stay as they are. */
 export function normaliseGoogleUrl(request: GoogleRequest): void {
-  const { url = "/" } = request;
-  if (url.includes(":") || url.includes("%3")) request.url = normalisePath(url);
+  const { url: given = "/", headers } = request;
+  const url = headers[KEY_HEADER] === undefined ? given : given.replace(FIRST_VERSION, "/$1v1beta/");
+  request.url = url.includes(":") || url.includes("%3") ? normalisePath(url) : url;
   if (url.includes("?") && GOOGLE_PATH.test(request.url as string)) moveKey(request);
 }
 

@@ -175,3 +175,19 @@ test("10 GB are refused before a byte of them is sent, and what is refused says 
   const last = { "x-goog-upload-command": "upload, finalize", "x-goog-upload-offset": "2" };
   expect(await (await upload(last, "cd", query)).json()).toMatchObject({ file: { sizeBytes: "4" } });
 });
+
+test("newer releases of the official client ask below /v1", async () => {
+  const httpOptions = { baseUrl: world.gateway.url, apiVersion: "v1", retryOptions: { attempts: 1 } };
+  const newer = new GoogleGenAI({ apiKey: world.gateway.key, httpOptions });
+  const file = await newer.files.upload({ file: blobOf(JSON.stringify({ key: "a", request: ask("a") })) });
+  expect(await newer.files.get({ name: String(file.name) })).toEqual(file);
+  const made = await newer.batches.create({ model: "auto", src: { fileName: String(file.name) } });
+  expect((await over(made.name)).state).toBe(JobState.JOB_STATE_SUCCEEDED);
+  await newer.batches.cancel({ name: String(made.name) });
+  await newer.batches.delete({ name: String(made.name) });
+  const kept = await newer.caches.create({ model: "gem", config: { contents: "Call me Ishmael." } });
+  const cachedContent = String(kept.name);
+  const answer = await newer.models.generateContent({ model: "gem", contents: "Who?", config: { cachedContent } });
+  expect(answer.candidates).toHaveLength(1);
+  expect((await newer.models.list()).page.map(({ name }) => name)).toContain("models/gem");
+});

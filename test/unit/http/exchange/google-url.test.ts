@@ -31,11 +31,26 @@ describe("the path", () => {
   it.each([
     "/v1/chat/completions",
     "/v1/models/qwen3:8b",
+    "/v1/files",
+    "/v1/batches/b",
+    "/upload/v1/files",
     "/v1beta/models/auto:embedContent",
     "/models/auto:generateContent",
     "/v1/chat/completions?a=/v1/models/b:generateContent",
   ])("%s stays", (url) => {
     expect(normalised(url)).toEqual({ url, headers: {} });
+  });
+
+  it.each([
+    ["/v1/files?pageSize=1", "/v1beta/files?pageSize=1"],
+    ["//v1//batches/b:cancel", "/v1beta/batches/b:cancel"],
+    ["/v1/cachedContents/c", "/v1beta/cachedContents/c"],
+    ["/upload/v1/files", "/upload/v1beta/files"],
+    ["/v1/models/m:embedContent", "/v1beta/models/m:embedContent"],
+    ["/v1/models/a/b:batchGenerateContent", "/v1beta/models/a%2Fb:batchGenerateContent"],
+    ["/v1/chat/completions", "/v1/chat/completions"],
+  ])("%s is that of Google's client, where its header says so", (given, expected) => {
+    expect(normalised(given, { "x-goog-api-key": "k" }).url).toBe(expected);
   });
 
   it("is read in a time that grows with its length only", () => {
