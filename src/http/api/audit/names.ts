@@ -7,7 +7,7 @@ import type { OperatorContext } from "../../context.ts";
 type Named = Pick<AuditEntry, "object" | "accountId" | "before" | "after">;
 type NamesContext = Pick<OperatorContext, "keys" | "teams" | "profiles" | "budgets" | "accounts" | "users">;
 
-/** Null where the object has no name. What is gone has the last name that the entry knows. */
+/** Finds the name; null where the object has none. What is gone has the last one that the entry knows. */
 export async function objectName(entry: Named, edge: NamesContext): Promise<string | null> {
   const [section = "", id = ""] = entry.object.split("/");
   if (id === "") return null;
