@@ -141,6 +141,18 @@ test("Kubernetes: values are the chart's, and names and ports fit each other", (
     const { hostname, port } = new URL(secret.stringData[name]);
     expect(ports.get(hostname)).toBe(Number(port));
   }
+  for (const { metadata, spec } of services) {
+    const pods = documents.filter(({ kind, metadata: { name } }) => kind !== "Service" && name === metadata.name);
+    expect(pods.map((each) => [each.spec.selector.matchLabels, each.spec.template.metadata.labels])).toEqual([
+      [spec.selector, spec.selector],
+    ]);
+    const [{ spec: pod }] = pods as [(typeof documents)[number]];
+    const [container] = pod.template.spec.containers;
+    expect(container.ports.map((port: { containerPort: number }) => port.containerPort)).toEqual([spec.ports[0].port]);
+    const claims = (pod.volumeClaimTemplates ?? []).map((claim: { metadata: { name: string } }) => claim.metadata.name);
+    expect((container.volumeMounts ?? []).map((mount: { name: string }) => mount.name)).toEqual(claims);
+    expect(container.image).toMatch(/^\w+:\d+$/);
+  }
   const text = stringify(values.config);
   const loaded = load({ flags: {}, env: secret.stringData, cwd: "/", file: { text, day: "2026-11-19" } });
   expect(loaded.ok || loaded.problems).toBe(true);
