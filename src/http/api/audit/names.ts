@@ -4,22 +4,22 @@ import { isJsonMap } from "../../../core/overlay.ts";
 import type { AuditEntry } from "../../../store/audit/entry.ts";
 import type { OperatorContext } from "../../context.ts";
 
-type Named = Pick<AuditEntry, "object" | "accountId" | "before" | "after">;
+type NamedEntry = Pick<AuditEntry, "object" | "accountId" | "before" | "after">;
 type NamesContext = Pick<OperatorContext, "keys" | "teams" | "profiles" | "budgets" | "accounts" | "users">;
 
 /** Finds the name; null where the object has none. What is gone has the last one that the entry knows. */
-export async function objectName(entry: Named, edge: NamesContext): Promise<string | null> {
+export async function objectName(entry: NamedEntry, edge: NamesContext): Promise<string | null> {
   const [section = "", id = ""] = entry.object.split("/");
   if (id === "") return null;
   return (await currentName(section, { id, accountId: entry.accountId }, edge)) ?? writtenName(entry);
 }
 
-interface Held {
+interface HeldObject {
   readonly id: string;
   readonly accountId: string | null;
 }
 
-async function currentName(section: string, { id, accountId }: Held, edge: NamesContext): Promise<string | null> {
+async function currentName(section: string, { id, accountId }: HeldObject, edge: NamesContext): Promise<string | null> {
   if (section === "accounts") return (await edge.accounts.get(id))?.name ?? null;
   if (section === "users" && accountId === null) return (await edge.users.byId(id))?.email ?? null;
   if (accountId === null) return null;
@@ -39,7 +39,7 @@ async function currentName(section: string, { id, accountId }: Held, edge: Names
   }
 }
 
-function writtenName({ before, after }: Named): string | null {
+function writtenName({ before, after }: NamedEntry): string | null {
   for (const fields of [after, before]) {
     if (!isJsonMap(fields)) continue;
     const name = fields.name ?? fields.email;
