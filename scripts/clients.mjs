@@ -13,9 +13,9 @@ import { ensureBuild, ensureInstalled, runScript } from "./setup.mjs";
 
 /** The releases that the guides name. */
 const PROGRAMS = {
-  "@anthropic-ai/claude-code": "2.1.197",
+  "@anthropic-ai/claude-code": "2.1.328",
   "@google/gemini-cli": "0.61.0",
-  "@openai/codex": "0.166.0",
+  "@openai/codex": "0.169.0",
   "opencode-ai": "1.18.33",
 };
 

@@ -80,11 +80,14 @@ export function createAnthropicStreamWriter(context: ResponseContext, { service 
       }
       const reason = stopReasonFor({ finish, hasToolCalls: blocks.hasTools, hasRefusal });
       const delta = { stop_reason: reason, stop_sequence: null, stop_details: null, container: null };
-      const edits = appliedEdits(context.request);
-      events += writeAnthropicEvent({ type: "message_delta", delta, usage: writeAnthropicUsage(usage), ...edits });
+      events += writeAnthropicEvent({ type: "message_delta", delta, ...countsOf(usage, context) });
       return events + writeAnthropicEvent({ type: "message_stop", service: settled });
     },
   };
+}
+
+function countsOf(usage: Usage, { request }: ResponseContext): JsonObject {
+  return { usage: writeAnthropicUsage(usage), ...appliedEdits(request) };
 }
 
 const EMPTY_USAGE = { input_tokens: 0, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 0 };

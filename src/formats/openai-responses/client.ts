@@ -1,9 +1,9 @@
 // The client's end of the Responses format.
 
+import { dataUrlOf, referencesById } from "../file-references.ts";
 import type { ClientFormat } from "../format.ts";
 import { writeModel, writeModels } from "../service/model-list.ts";
 import { writeResponsesError } from "./errors.ts";
-import { responsesFileReferences } from "./files.ts";
 import { RESPONSES } from "./items.ts";
 import { passResponsesResponse, passResponsesStream } from "./pass-through.ts";
 import { RESPONSES_PATHS } from "./paths.ts";
@@ -13,6 +13,18 @@ import { STORED_FORM } from "./stored/form.ts";
 import { writeChatBody } from "./to-chat/request.ts";
 import { writeResponsesResponse } from "./write-response.ts";
 import { createResponsesStreamWriter } from "./write-stream.ts";
+
+/** Files that the parts of a request name by their id. */
+const responsesFileReferences = referencesById({
+  field: "input",
+  idOf: ({ type, file_id: id }) => (type === "input_file" || type === "input_image" ? id : null),
+  replaced({ file_id: _named, ...part }, file) {
+    const url = dataUrlOf(file);
+    return part.type === "input_image"
+      ? { ...part, image_url: url }
+      : { ...part, filename: part.filename ?? file.name, file_data: url };
+  },
+});
 
 export const responsesClient: ClientFormat = {
   name: RESPONSES,
