@@ -263,6 +263,18 @@ await describeStores("batches", ({ url }) => {
     expect(await show()).toMatchObject({ status: "cancelled", counts: { cancelled: 3 } });
   });
 
+  test("a batch that is cancelled before all its lines are here runs none of them", async () => {
+    const batch = { ...name, id: `${name.id}-cancelled` };
+    await store.begin(batch);
+    await store.addLines(batch, 0, [{ customId: "a", body: "{}" }]);
+    await store.cancel(batch, 2);
+    await store.addLines(batch, 1, [{ customId: "b", body: "{}" }]);
+    await store.release(batch, false);
+    expect(await show(batch)).toMatchObject({ status: "cancelling", cancelledAtMs: 2, counts: { cancelled: 2 } });
+    await queue.keepUp(3);
+    expect(await show(batch)).toMatchObject({ status: "cancelled", endedAtMs: 3 });
+  });
+
   test("no line begins once the cost is reached", async () => {
     const capped = await begin({ maxCost: 5n });
     const lines = await queue.claim(1, 1, [name.id]);
