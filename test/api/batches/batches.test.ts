@@ -155,6 +155,16 @@ test.each([{ service_max_cost_usd: 0.000002 }, { metadata: { service_max_cost_us
   },
 );
 
+test("lines that cost nothing run whatever their batch may cost", async () => {
+  const url = "/v1/moderations";
+  const body = { model: "omni-moderation-latest", input: "x" };
+  const made = await create([{ custom_id: "m", method: "POST", url, body }], {
+    endpoint: url,
+    service_max_cost_usd: 1,
+  });
+  expect((await over(made.id)).request_counts).toEqual({ total: 1, completed: 1, failed: 0 });
+});
+
 test("a batch that the credits do not cover is 402, and leaves nothing behind", async () => {
   const { id } = (await (await gateway.api("POST", "/api/accounts", { name: "poor" })).json()) as { id: string };
   const { key } = (await (await gateway.api("POST", `/api/keys?account=${id}`, { name: "k" })).json()) as {
