@@ -137,6 +137,7 @@ function newBatch(
   const { metadata = null } = body;
   if (metadata !== null && !isObject(metadata)) throw invalid("metadata", TEXT.metadataObject);
   const createdAtMs = edge.now();
+  const expiresAtMs = createdAtMs + DAY_MS;
   const expiry = outputExpiry(body, edge);
   const longestMs = edge.batches.retentionDays * DAY_MS;
   return {
@@ -146,9 +147,9 @@ function newBatch(
     content: { endpoint, inputFileId, metadata, errors: [], ...expiry },
     maxCost: readMaxCost(body[MAX_COST] ?? metadata?.[MAX_COST] ?? null),
     createdAtMs,
-    expiresAtMs: createdAtMs + DAY_MS,
-    // A batch ends within a day, so nothing is deleted before its time.
-    deletedAtMs: createdAtMs + Math.min(longestMs, DAY_MS + (expiry.outputKeptMs ?? longestMs)),
+    expiresAtMs,
+    // From the last moment at which a line may begin: what was paid for is never deleted before it can be read.
+    deletedAtMs: expiresAtMs + Math.min(longestMs, DAY_MS + (expiry.outputKeptMs ?? longestMs)),
   };
 }
 
