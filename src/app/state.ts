@@ -163,8 +163,8 @@ export function openBatches(
   { db, contents }: Pick<WorkerDbs, "db" | "contents">,
   { settings, secret, owner, ledger, log, now, worker }: FileStoreContext,
 ): OpenedBatches {
-  const { filesBytesPerAccount, filesPerAccount, filesRetentionDays, batchConcurrency, batchNativeFrom } =
-    settings.files;
+  const { filesBytesPerAccount, filesPerAccount, filesRetentionDays } = settings.files;
+  const { batchConcurrency, batchNativeFrom, batchBytesPerAccount } = settings.files;
   const lines = createSealer(secret, "batches");
   const running = new Set<string>();
   const queue = createBatchQueue(contents, lines, { owner, processes: db, endHolds: ledger.end, running });
@@ -194,6 +194,7 @@ export function openBatches(
       native: createNativeQueue(contents, lines, { owner, running }),
       nativeFrom: batchNativeFrom,
       concurrency: batchConcurrency,
+      bytesPerAccount: batchBytesPerAccount,
     },
     close: () => retention.stop(),
   };

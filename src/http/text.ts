@@ -288,6 +288,8 @@ export const uploadOver = (status: string) => `The upload is ${status}, so nothi
 export const uploadNotFound = (id: string) => `Upload with id '${id}' not found. Uploads end after an hour.`;
 export const batchOver = (status: string) => `The batch is ${status}, so it cannot be cancelled.`;
 export const batchRuns = "The batch still runs. Wait for its end, or cancel it.";
+export const batchesFull = (bytes: number) =>
+  `The requests in batches of an account may take up ${Number((bytes / MB).toFixed(2))} MB. Wait until some have run.`;
 export const batchesOff = "This gateway runs no batches.";
 export const inputFileRequired = "'input_file_id' must be the id of an uploaded file.";
 export const inputFilePurpose = "'input_file_id' must be a file that was uploaded for the purpose batch.";

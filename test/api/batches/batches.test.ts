@@ -1,5 +1,6 @@
 // Batches, as the official clients of OpenAI and Anthropic call them.
 
+import { randomBytes } from "node:crypto";
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI, { toFile } from "openai";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -10,7 +11,7 @@ let gateway: TestGateway;
 let openai: OpenAI;
 let anthropic: Anthropic;
 beforeAll(async () => {
-  gateway = await startGateway();
+  gateway = await startGateway({ env: { SWITCHYARD_BATCH_BYTES_PER_ACCOUNT: String(1024 ** 2) } });
   openai = new OpenAI({ apiKey: gateway.key, baseURL: `${gateway.url}/v1`, maxRetries: 0 });
   anthropic = new Anthropic({ apiKey: gateway.key, baseURL: gateway.url, maxRetries: 0 });
 });
@@ -129,6 +130,21 @@ test.each([
   const made = await create(lines);
   expect(made).toMatchObject({ status: "failed", errors: { data: [{ code }] } });
   expect(await charged()).toBe(before);
+});
+
+test("an account stores no more requests than it may have", async () => {
+  const known = (await openai.batches.list()).data.length;
+  const words = randomBytes(900_000).toString("base64");
+  await expect(create([line("a", { words }), line("b")])).rejects.toMatchObject({ status: 400, code: "batches_full" });
+  const params = { ...ask("a"), max_tokens: 9, words } as Anthropic.MessageCreateParamsNonStreaming;
+  const requests = ["a", "b"].map((id) => ({ custom_id: id, params }));
+  await expect(anthropic.messages.batches.create({ requests })).rejects.toMatchObject({
+    status: 400,
+    message: expect.stringContaining("may take up 1 MB. Wait until some have run."),
+  });
+  // What clients say about a batch is stored with it.
+  await expect(create([line("a")], { metadata: { words: words.repeat(2) } })).rejects.toMatchObject({ status: 400 });
+  expect((await openai.batches.list()).data).toHaveLength(known);
 });
 
 test("what was reached of service_max_cost_usd is not gone beyond", async () => {

@@ -88,7 +88,7 @@ export async function createBatch(
   wanted: WantedBatch,
   edge: CreateContext,
 ): Promise<StoredBatch> {
-  const { store } = edge.batches;
+  const { store, bytesPerAccount } = edge.batches;
   const batch = newBatch(request, wanted, edge);
   const { accountId, keyId } = batch;
   await requireMoney(accountId, edge);
@@ -99,7 +99,8 @@ export async function createBatch(
     let waiting: LineRequest[] = [];
     let first = 0;
     const add = async (): Promise<void> => {
-      await store.addLines(batch, first, waiting);
+      const bytes = await store.addLines(batch, first, waiting);
+      if (bytes > bytesPerAccount) throw batchesFull(bytesPerAccount);
       first += waiting.length;
       waiting = [];
       if (reply.raw.destroyed) throw new GatewayError("badRequest", TEXT.bodyInterrupted);
@@ -160,6 +161,10 @@ function readMaxCost(given: unknown): bigint | null {
 async function requireMoney(accountId: string, { batches, services }: CreateContext): Promise<void> {
   if (batches.concurrency === 0) throw new GatewayError("badRequest", TEXT.batchesOff, { code: "batches_off" });
   if (services().billingModeOf(accountId) !== "metered") await requireCredits(accountId, services());
+}
+
+function batchesFull(bytes: number): GatewayError {
+  return new GatewayError("badRequest", TEXT.batchesFull(bytes), { code: "batches_full" });
 }
 
 export function batchNotFound(id: string): GatewayError {
