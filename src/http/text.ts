@@ -224,6 +224,8 @@ export const connectionTooOld = (minutes: number) => `A connection lasts ${minut
 
 // v1/caches.ts
 export const cacheTooLarge = (bytes: number) => `A cached content can have ${bytes} bytes at most.`;
+export const invalidModelName = "'model' must be the name of a model.";
+export const displayNameTooLong = (most: number) => `'displayName' may have ${most} characters.`;
 export const oneEnd = "Send either 'ttl' or 'expireTime'.";
 export const invalidTtl = "'ttl' must be a number of seconds, such as '3600s'.";
 export const invalidEnd = "'expireTime' must be a time in the future, such as '2027-01-31T12:00:00Z'.";
