@@ -264,6 +264,7 @@ export const filesFull = ({ bytes, files }: { readonly bytes: number; readonly f
 
 // v1/batches/batches.ts
 export const batchNotFound = (id: string) => `Batch with id '${id}' not found.`;
+export const tooManyFiles = (most: number) => `A request may name ${most} files.`;
 export const filesTooLong = (limit: number) =>
   `The request is longer than ${limit} bytes with the files that it names. Name fewer or shorter files.`;
 export const notFileObject = "'file' must be an object.";
