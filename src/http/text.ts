@@ -296,6 +296,7 @@ export const batchesFull = (bytes: number) =>
 export const batchesOff = "This gateway runs no batches.";
 export const inputFileRequired = "'input_file_id' must be the id of an uploaded file.";
 export const inputFilePurpose = "'input_file_id' must be a file that was uploaded for the purpose batch.";
+export const metadataTooLong = (most: number) => `'metadata' may have ${most} characters as JSON.`;
 export const metadataObject = "'metadata' must be an object.";
 export const maxCost = "'service_max_cost_usd' must be a number from 0 to 1000000.";
 export const tooManyLines = (most: number) => `A batch has at most ${most} lines.`;

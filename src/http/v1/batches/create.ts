@@ -20,6 +20,7 @@ import { createQuoter, type LineReading, readLines } from "./lines.ts";
 
 const DAY_MS = 86_400_000;
 const LINES_AT_ONCE = 200;
+const METADATA_CHARS_MAX = 16 * 1024;
 const PREFIXES: Readonly<Record<BatchApi, string>> = { openai: "batch_", messages: "msgbatch_", gemini: "" };
 const MAX_COST = "service_max_cost_usd";
 
@@ -137,6 +138,9 @@ function newBatch(
   const { accountId, id: keyId } = callerOf(request).key;
   const { metadata = null } = body;
   if (metadata !== null && !isObject(metadata)) throw invalid("metadata", TEXT.metadataObject);
+  // Lists show it whole.
+  if (JSON.stringify(metadata).length > METADATA_CHARS_MAX)
+    throw invalid("metadata", TEXT.metadataTooLong(METADATA_CHARS_MAX));
   const createdAtMs = edge.now();
   return {
     accountId,

@@ -25,9 +25,10 @@ export function registerStoredCompletions(server: FastifyInstance, { state }: Pi
   server.get(PATH, NO_SLOT, async (request: CompletionsRequest) => {
     const { query } = request;
     const { after, isNewestFirst, limit } = readPage({ order: "asc", ...query });
-    const page = { model: readModel(query), metadata: readFilter(query), after, isNewestFirst, limit: limit + 1 };
+    const page = { model: readModel(query), metadata: readFilter(query), after, isNewestFirst, limit };
     const found = await completions.list(callerOf(request).key.accountId, page);
-    return writeItemList(found.map(shown), { limit, showsEncrypted: true });
+    const listed = writeItemList(found.completions.map(shown), { limit, showsEncrypted: true });
+    return { ...listed, has_more: found.hasMore };
   });
   server.get(`${PATH}/:id`, NO_SLOT, async (request: IdRequest) => {
     const name = nameOf(request, completionNotFound);
