@@ -132,6 +132,11 @@ test.each([
   expect(await charged()).toBe(before);
 });
 
+test("a file of empty lines is not read to its end", async () => {
+  const made = await create(["\n".repeat(100_001)]);
+  expect(made).toMatchObject({ status: "failed", errors: { data: [{ code: "too_many_lines", line: 100_001 }] } });
+});
+
 test("an account stores no more requests than it may have", async () => {
   const known = (await openai.batches.list()).data.length;
   const words = randomBytes(900_000).toString("base64");

@@ -93,6 +93,13 @@ test("a batch that is cancelled begins no more", async () => {
   expect(done.dest?.inlinedResponses?.at(-1)?.error?.message).toContain("cancelled");
 });
 
+test("a line that is nested too deep fails its batch", async () => {
+  const deep = `{"key":"a","request":{"contents":${"[".repeat(200_000)}${"]".repeat(200_000)}}}`;
+  const file = await client.files.upload({ file: blobOf(deep) });
+  const made = await client.batches.create({ model: "auto", src: { fileName: String(file.name) } });
+  expect(made.state).toBe("JOB_STATE_FAILED");
+});
+
 test("a file counts as often as a request names it", async () => {
   const file = await client.files.upload({ file: blobOf(Buffer.alloc(4_000_000), "image/png") });
   const part = { fileData: { fileUri: String(file.uri), mimeType: "image/png" } };
