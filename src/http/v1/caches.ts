@@ -101,7 +101,7 @@ async function create(request: FastifyRequest, format: CachingFormat, edge: Cach
   return cache;
 }
 
-/** It lies beside the prompt as it is, and in a list again. PostgreSQL fails on some texts. */
+/** The name lies beside the prompt as it is, and in a list again. PostgreSQL fails on some texts. */
 function readModel(body: JsonObject): string {
   const model = readString(body, "model") ?? "models/auto";
   if (!isId(model)) throw invalid("model", TEXT.invalidModelName);
