@@ -43,6 +43,7 @@ export function siteSettings(given: Settings): Settings {
       bodyLimitBytes: Math.min(server.bodyLimitBytes, BODY_BYTES_MAX),
       uploadLimitBytes: Math.min(server.uploadLimitBytes, BODY_BYTES_MAX),
       isLocalDiscovered: false,
+      isWarmedUp: false,
     },
     limits: { ...limits, bodyBytes: 32 * MIB },
     files: { ...files, filesBytesPerAccount: STORED_BYTES_MAX, batchBytesPerAccount: STORED_BYTES_MAX },
