@@ -26,9 +26,8 @@ export function registerStoredCompletions(server: FastifyInstance, { state }: Pi
     const { query } = request;
     const { after, isNewestFirst, limit } = readPage({ order: "asc", ...query });
     const page = { model: readModel(query), metadata: readFilter(query), after, isNewestFirst, limit };
-    const found = await completions.list(callerOf(request).key.accountId, page);
-    const listed = writeItemList(found.completions.map(shown), { limit, showsEncrypted: true });
-    return { ...listed, has_more: found.hasMore };
+    const { completions: found, hasMore } = await completions.list(callerOf(request).key.accountId, page);
+    return writeItemList(found.map(shown), { limit, showsEncrypted: true, hasMore });
   });
   server.get(`${PATH}/:id`, NO_SLOT, async (request: IdRequest) => {
     const name = nameOf(request, completionNotFound);
