@@ -142,6 +142,7 @@ function newBatch(
   if (JSON.stringify(metadata).length > METADATA_CHARS_MAX)
     throw invalid("metadata", TEXT.metadataTooLong(METADATA_CHARS_MAX));
   const createdAtMs = edge.now();
+  const expiresAtMs = createdAtMs + DAY_MS;
   return {
     accountId,
     id: `${PREFIXES[api]}${createdAtMs.toString(16).padStart(12, "0")}${randomBytes(10).toString("hex")}`,
@@ -149,8 +150,9 @@ function newBatch(
     content: { endpoint, inputFileId, metadata, errors: [] },
     maxCost: readMaxCost(body[MAX_COST] ?? metadata?.[MAX_COST] ?? null),
     createdAtMs,
-    expiresAtMs: createdAtMs + DAY_MS,
-    deletedAtMs: createdAtMs + edge.batches.retentionDays * DAY_MS,
+    expiresAtMs,
+    // From the last moment at which a line may begin: what was paid for is never deleted before it can be read.
+    deletedAtMs: expiresAtMs + edge.batches.retentionDays * DAY_MS,
   };
 }
 
