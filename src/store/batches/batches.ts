@@ -50,8 +50,7 @@ export function createBatchStore(db: Db, sealer: Sealer): BatchStore {
         { sql: `UPDATE batches SET bytes = bytes + $3 ${OF}`, params: [accountId, id, bytes] },
       ]);
       // Counted with these lines: of two batches that come at once, at least one sees both.
-      const [used] = await db.query("SELECT SUM(bytes) AS bytes FROM batches WHERE account_id = $1", [accountId]);
-      return Number(used?.bytes ?? 0);
+      return bytesOf(db, accountId);
     },
     async release({ accountId, id }, isNative) {
       await db.batch([
@@ -92,6 +91,11 @@ export function createBatchStore(db: Db, sealer: Sealer): BatchStore {
       }
     },
   };
+}
+
+async function bytesOf(db: Db, accountId: string): Promise<number> {
+  const [used] = await db.query("SELECT SUM(bytes) AS bytes FROM batches WHERE account_id = $1", [accountId]);
+  return Number(used?.bytes ?? 0);
 }
 
 function createBatchEnds(db: Db, sealer: Sealer): Pick<BatchStore, "fail" | "cancel" | "remove"> {
