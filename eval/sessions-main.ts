@@ -1,6 +1,6 @@
 // npm run eval:sessions: what conversations cost with sessions, request by request, with each fixed model of their tier, with
 // the cheapest fixed model that is below the tier of no turn, and with the cheapest one for each tier that is decided.
-// --file FILE replays an operator's own log.
+// --file FILE replays an operator's own log. --why NAME says turn by turn what one row costs against its cheapest fixed model.
 
 import { readFileSync } from "node:fs";
 import { type Catalog, chainOf } from "../src/catalog/catalog.ts";
@@ -9,6 +9,7 @@ import { usableHosts } from "../src/routing/hosts.ts";
 import { readOption } from "./command.ts";
 import { generateCorpus } from "./corpus/generate.ts";
 import { makeRandom } from "./random.ts";
+import { breakdown } from "./sessions/breakdown.ts";
 import { type Conversation, type Mix, makeConversations } from "./sessions/conversations.ts";
 import { readConversations } from "./sessions/log.ts";
 import { type ByTier, type Outcome, simulate, type Way, type WorldKind, wholeCatalog } from "./sessions/simulate.ts";
@@ -35,10 +36,8 @@ const ROWS: readonly (readonly [string, Mix, WorldKind])[] = [
   ["one call with a long text", "one call", "usual"],
 ];
 
-console.log(
-  "| conversations | vendors | turns | sessions | per request | fixed models of the usual tier (turns below their tier) | cheapest fixed model below no tier | cheapest for each tier | on / off | on / cheapest fixed | on / cheapest below no tier | on / cheapest for each tier | below tier |",
-);
-console.log("|---|---|---|---|---|---|---|---|---|---|---|---|---|");
+const WHY = readOption("why");
+if (WHY === null) showHeads();
 const file = readOption("file");
 if (file !== null) {
   const conversations = readConversations(readFileSync(file, "utf8"));
@@ -49,9 +48,30 @@ if (file !== null) {
     const catalog = wholeCatalog(connected);
     for (const [name, mix, kind] of ROWS) {
       const sets = SEEDS.map((seed) => makeConversations(mix, COUNT, rows, makeRandom(seed)));
-      show(name, vendors, sets, { catalog, kind });
+      if (WHY === null) show(name, vendors, sets, { catalog, kind });
+      else if (WHY === name) explain(`${name}, ${vendors}`, sets, { catalog, kind });
     }
   }
+}
+
+function showHeads(): void {
+  console.log(
+    "| conversations | vendors | turns | sessions | per request | fixed models of the usual tier (turns below their tier) | cheapest fixed model below no tier | cheapest for each tier | on / off | on / cheapest fixed | on / cheapest below no tier | on / cheapest for each tier | below tier |",
+  );
+  console.log("|---|---|---|---|---|---|---|---|---|---|---|---|---|");
+}
+
+/** Costs in USD by kinds of turns, the kinds that cost most more than the fixed model first. */
+function explain(name: string, sets: readonly (readonly Conversation[])[], { catalog, kind }: Setting): void {
+  const of = (way: Way): readonly Outcome[] => sets.map((set) => simulate(set, way, catalog, kind));
+  const hasTools = sets.some((set) => set.some(({ tools }) => tools.length > 0));
+  const off = total(of("per request"));
+  const fixed = fixedModels(tierOf(off), hasTools, catalog).map((id) => [id, of(`fixed ${id}`)] as const);
+  const [id, outcomes] = fixed.reduce((least, each) => (total(each[1]).usd < total(least[1]).usd ? each : least));
+  console.log(`\n${name}: sessions against ${id}\n`);
+  console.log(`| tier, model, came from | turns | sessions | fresh | read | answers | ${id} | more |`);
+  console.log("|---|---|---|---|---|---|---|---|");
+  for (const row of breakdown(of("ours"), outcomes)) console.log(row);
 }
 
 interface Setting {

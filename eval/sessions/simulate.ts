@@ -1,6 +1,6 @@
 // Replays conversations under ways to route them, with prompt caches as the catalogue describes them: a lifetime since the
 // last use, a least length, prices for reading and writing. Thinking costs what the chain's effort usually takes, in every
-// way alike. The decisions are the router's own.
+// way alike, and a prompt has as many tokens as the tokenizer of its model counts. The decisions are the router's own.
 
 import { readBuiltin } from "../../src/catalog/builtin.ts";
 import { type Catalog, chainOf } from "../../src/catalog/catalog.ts";
@@ -14,7 +14,7 @@ import type { Effort } from "../../src/core/requests/effort.ts";
 import type { CachedPrefix, Habit, SessionTurn } from "../../src/core/session.ts";
 import { TIERS, type Tier, tierRank } from "../../src/core/tiers.ts";
 import { createHabits, type Habits } from "../../src/gateway/sessions/habits.ts";
-import { costAt, estimateInputTokens, thinkingTokens } from "../../src/routing/cost.ts";
+import { bucketsOf, costAt, estimateInputTokens, thinkingTokens, tokensAt } from "../../src/routing/cost.ts";
 import { decide } from "../../src/routing/decide.ts";
 import { expectedEffort } from "../../src/routing/effort.ts";
 import { hostedModelsOf, usableHosts } from "../../src/routing/hosts.ts";
@@ -53,6 +53,22 @@ export interface Outcome {
   readonly belowTier: number;
   /** Turns by the tier that was decided. */
   readonly tiers: ReadonlyMap<Tier, number>;
+  /** In the order of their times. */
+  readonly served: readonly ServedTurn[];
+}
+
+/** A turn with what it was charged for. */
+export interface ServedTurn {
+  readonly turn: SessionTurn;
+  readonly host: HostedModel;
+  readonly buckets: TokenBuckets;
+  readonly costNano: bigint;
+  /** Length of the prompt in the tokens that most models count. */
+  readonly promptTokens: number;
+  /** True when it brings the result of a tool. */
+  readonly isLoop: boolean;
+  /** The turn before in the conversation. */
+  readonly last: SessionTurn | null;
 }
 
 export function simulate(
@@ -67,20 +83,22 @@ export function simulate(
   requests.sort((a, b) => a.turn.atMs - b.turn.atMs);
   const lasts = new Map<string, SessionTurn>();
   const sum = { turns: 0, costNano: 0n, switches: 0, promptTokens: 0, cachedTokens: 0, belowTier: 0 };
+  const all: ServedTurn[] = [];
   for (const { conversation, turn } of requests) {
     const last = lasts.get(conversation.id) ?? null;
     const served = serve(world, { conversation, turn, last });
     lasts.set(conversation.id, served.turn);
+    all.push(served);
     sum.turns += 1;
     sum.costNano += served.costNano;
     sum.switches += last !== null && last.hostKey !== served.turn.hostKey ? 1 : 0;
-    sum.promptTokens += served.turn.promptTokens;
+    sum.promptTokens += served.promptTokens;
     sum.cachedTokens += served.turn.cachedTokens;
     sum.belowTier += isBelow(served.turn, catalog) ? 1 : 0;
     tiers.set(served.turn.tier, (tiers.get(served.turn.tier) ?? 0) + 1);
     world.habits.note(served.turn, last ?? undefined);
   }
-  return { ...sum, tiers };
+  return { ...sum, tiers, served: all };
 }
 
 interface World {
@@ -99,7 +117,7 @@ interface Asked {
   readonly last: SessionTurn | null;
 }
 
-function serve(world: World, asked: Asked): { readonly turn: SessionTurn; readonly costNano: bigint } {
+function serve(world: World, asked: Asked): ServedTurn {
   const { catalog, way } = world;
   const { conversation, turn, last } = asked;
   const chat = chatOf(conversation, turn);
@@ -110,16 +128,22 @@ function serve(world: World, asked: Asked): { readonly turn: SessionTurn; readon
   const host = isFixed
     ? fixedHost(fixedModel(way, decided.tier), catalog)
     : hostOf(decided as Decision, way, { last, catalog, promptTokens });
-  const cachedTokens = cachedAt(world, host, asked, promptTokens);
+  const sentTokens = tokensAt(host, promptTokens);
+  const cachedTokens = cachedAt(world, host, asked, sentTokens);
+  const expectedTokens = expectedAt(world, host, asked);
   const habit = habitOf(world, asked);
   const isMarked = isFixed || isMarkWorthwhile(host, promptTokens, habit);
   const effort = effortAt(host, decided, { question, catalog });
   const thinking = Math.round(thinkingTokens(host, effort) * (turn.thinkingShare ?? 0));
-  const outputTokens = Math.min(turn.outputTokens + thinking, host.maxOutput);
-  const sizes = { promptTokens, cachedTokens, outputTokens };
-  const buckets = bucketsOf(host, sizes, isMarked);
-  if (host.cache?.isExplicit !== true || isMarked) keep(world, host, asked, promptTokens);
+  const outputTokens = Math.min(tokensAt(host, turn.outputTokens) + thinking, host.maxOutput);
+  const buckets = bucketsOf(host, { prompt: sentTokens, cached: cachedTokens, output: outputTokens, isMarked });
+  if (host.cache?.isExplicit !== true || isMarked) keep(world, host, asked, sentTokens);
   return {
+    host,
+    buckets,
+    last,
+    promptTokens,
+    isLoop: isLoopTurn(conversation, turn),
     costNano: costAt(host, buckets, 0),
     turn: {
       session: conversation.id,
@@ -127,7 +151,7 @@ function serve(world: World, asked: Asked): { readonly turn: SessionTurn; readon
       hostKey: host.hostKey,
       keyId: null,
       tier: decided.tier,
-      promptTokens,
+      promptTokens: sentTokens,
       cachedTokens,
       atMs: turn.atMs,
       escalation: decided.session?.escalation ?? 0,
@@ -139,7 +163,7 @@ function serve(world: World, asked: Asked): { readonly turn: SessionTurn; readon
       output: outputTokens,
       thought: Math.min(thinking, outputTokens),
       ...(effort === null ? {} : { effort }),
-      ...observed(world, asked, host, cachedTokens, promptTokens),
+      ...observed(world, asked, { cachedTokens, expectedTokens: Math.min(sentTokens, expectedTokens) }),
     },
   };
 }
@@ -172,6 +196,10 @@ function fixedModel(way: Way, tier: Tier): string {
   return typeof way === "string" ? way.slice("fixed ".length) : (way.get(tier) ?? "");
 }
 
+function isLoopTurn({ messages }: Conversation, { decided, messages: sent }: Turn): boolean {
+  return decided?.isLoop ?? messages[sent - 1]?.role === "tool";
+}
+
 function appOf({ application }: Conversation): number {
   let hash = 0;
   for (const character of application) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) >>> 0;
@@ -189,9 +217,7 @@ function habitOf({ habits, kind }: World, { conversation, turn, last }: Asked): 
 function observed(
   { kind }: World,
   { conversation, turn, last }: Asked,
-  host: HostedModel,
-  cachedTokens: number,
-  promptTokens: number,
+  { cachedTokens, expectedTokens }: { readonly cachedTokens: number; readonly expectedTokens: number },
 ): Partial<SessionTurn> {
   const app = appOf(conversation);
   const isContinued = turn.messages > 2;
@@ -200,10 +226,7 @@ function observed(
   if (last === null) return { app, number, gaps: [] };
   const gap = Math.round((turn.atMs - last.atMs) / 1000);
   const gaps = [...(last.gaps ?? []), gap].slice(-4);
-  const { cache } = host;
-  const isExpected = cache !== undefined && last.hostKey === host.hostKey && gap < cache.seconds;
-  const isProven = isExpected && last.promptTokens >= cache.tokensMin;
-  const share = isProven ? { share: Math.min(1, cachedTokens / Math.min(promptTokens, last.promptTokens)) } : {};
+  const share = expectedTokens > 0 ? { share: Math.min(1, cachedTokens / expectedTokens) } : {};
   return { app, number, gaps, ...share, ...(isContinued ? { isSteady: true } : {}) };
 }
 
@@ -222,7 +245,7 @@ function chatOf({ messages, tools }: Conversation, turn: Turn): ChatRequest {
 /** A tool loop stays with its model in every way, as it did before sessions. Evidence is left out: it is not about caches. */
 function questionOf(world: World, { conversation, turn, last }: Asked, chat: ChatRequest): RoutingQuestion {
   const { decided } = turn;
-  const isLoop = decided?.isLoop ?? chat.messages.at(-1)?.role === "tool";
+  const isLoop = isLoopTurn(conversation, turn);
   const question: RoutingQuestion = {
     chat,
     controls: { ...NO_CONTROLS, escalate: "off", tierFloor: decided?.tier ?? null },
@@ -290,28 +313,23 @@ function cachedAt(
   return longest >= cache.tokensMin ? longest : 0;
 }
 
-function bucketsOf(
-  { price, cache }: HostedModel,
-  sizes: { readonly promptTokens: number; readonly cachedTokens: number; readonly outputTokens: number },
-  isMarked: boolean,
-): TokenBuckets {
-  const fresh = sizes.promptTokens - sizes.cachedTokens;
-  const isKept = cache !== undefined && (cache.isExplicit !== true || isMarked);
-  const isWritten = isKept && sizes.promptTokens >= cache.tokensMin && price?.cacheWrite != null;
-  return {
-    input: isWritten && (price?.cacheWrite ?? 0) > 0 ? 0 : fresh,
-    cacheRead: sizes.cachedTokens,
-    cacheWrite: isWritten && (price?.cacheWrite ?? 0) > 0 ? fresh : 0,
-    output: sizes.outputTokens,
-  };
+/** Tokens that the host should have of the conversation, if it caches what it was sent. */
+function expectedAt({ caches }: World, { hostKey, cache }: HostedModel, { conversation, turn }: Asked): number {
+  const sent = caches.get(`${hostKey}\n${conversation.id}`);
+  if (cache === undefined || sent === undefined || turn.atMs - sent.atMs >= cache.seconds * 1000) return 0;
+  return sent.tokens >= cache.tokensMin ? sent.tokens : 0;
 }
 
 /** The prompt of the conversation, and the instructions that its application shares. */
-function keep({ caches }: World, { hostKey, cache }: HostedModel, { conversation, turn }: Asked, tokens: number): void {
-  if (cache === undefined) return;
+function keep({ caches }: World, host: HostedModel, { conversation, turn }: Asked, tokens: number): void {
+  if (host.cache === undefined) return;
+  const { hostKey } = host;
   const { atMs } = turn;
   caches.set(`${hostKey}\n${conversation.id}`, { tokens, atMs });
-  caches.set(`${hostKey}\n${conversation.application}`, { tokens: instructionTokens(conversation), atMs });
+  caches.set(`${hostKey}\n${conversation.application}`, {
+    tokens: tokensAt(host, instructionTokens(conversation)),
+    atMs,
+  });
 }
 
 const counted = new WeakMap<Conversation, number>();

@@ -6,7 +6,7 @@ import { type HostRow, hostRows, type ModelRow } from "./rows.ts";
 /** Keeps what a row of the configuration cannot say as it ships: a price that is adopted does not change it. */
 export function withShipped(row: ModelRow, shipped: ModelRow | undefined): ModelRow {
   if (shipped === undefined) return row;
-  const { cacheTokensMin, tokenizer, retires } = shipped;
+  const { cacheTokensMin, cacheSeconds, tokenizer, retires } = shipped;
   const known = hostRows(shipped);
   const hosts = row.hosts?.map((host): HostRow => {
     const same = known.find(
@@ -16,6 +16,7 @@ export function withShipped(row: ModelRow, shipped: ModelRow | undefined): Model
   });
   return {
     ...(cacheTokensMin === undefined ? {} : { cacheTokensMin }),
+    ...(cacheSeconds === undefined || row.provider !== shipped.provider ? {} : { cacheSeconds }),
     ...(tokenizer === undefined ? {} : { tokenizer }),
     ...(retires === undefined || row.provider === undefined ? {} : { retires }),
     ...row,

@@ -41,6 +41,8 @@ export interface HostRow {
   readonly dialect?: DialectChanges | string;
   /** The shortest prompt that is cached, where that is not as the provider says. */
   readonly cacheTokensMin?: number;
+  /** The time that this host keeps a prompt after its last use, where that is not as the provider says. */
+  readonly cacheSeconds?: number;
   /** The formats in which the provider has the model, where that is not all that it speaks. */
   readonly formats?: readonly FormatName[];
   readonly region?: string;
@@ -208,7 +210,8 @@ function hostFields(row: ModelRow, host: HostRow, context: ModelContext): ModelH
   const known = searchFees.get(`${host.provider}/${maker}`) ?? searchFees.get(host.provider);
   const fee = endpointOf(row) === null ? known : undefined;
   const { price, schedule } = (written && priceFromRow(withSearchFee(written, fee))) ?? { price: null };
-  const cache = cacheOf(price, host.cacheTokensMin ?? row.cacheTokensMin, context.caches.get(host.provider));
+  const { cacheSeconds: seconds, cacheTokensMin: tokensMin = row.cacheTokensMin } = host;
+  const cache = cacheOf(price, { seconds, tokensMin }, context.caches.get(host.provider));
   return {
     provider: host.provider,
     upstream: host.upstream ?? row.id,
@@ -268,11 +271,15 @@ function setOf({ regions, zeroRetention }: Partial<Record<keyof ResidencyFacts, 
 /** A host of which nothing is said, but whose cached input costs less: as most vendors have it. */
 const USUAL_CACHE: PromptCache = { seconds: 300, tokensMin: 1024 };
 
+/** Facts of a cache in a host's own row. */
+type OwnCache = { readonly [Name in "seconds" | "tokensMin"]: number | undefined };
+
 function cacheOf(
   price: RateCard | null,
-  tokensMin: number | undefined,
+  { seconds, tokensMin }: OwnCache,
   known: PromptCache = USUAL_CACHE,
 ): PromptCache | null {
   if (price === null || price.cacheRead === null || price.cacheRead >= price.input) return null;
-  return tokensMin === undefined ? known : { ...known, tokensMin };
+  if (seconds === undefined && tokensMin === undefined) return known;
+  return { ...known, seconds: seconds ?? known.seconds, tokensMin: tokensMin ?? known.tokensMin };
 }

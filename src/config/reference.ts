@@ -69,7 +69,7 @@ const MODELS = `## Models and tiers
 | \`hosts\` | none | further hosts: each has \`provider\`, and \`upstream\`, \`price\`, \`context\`, \`maxOutput\`, \`capabilities\`, \`region\`, \`dataPolicy\`, \`regions\` and \`zeroRetention\` where they differ. \`dialect\` and \`formats\` belong to one host alone. Without \`provider\`, all hosts are here |
 | \`upstream\` | the id | its name at the provider |
 | \`price\` | none | USD per million tokens: \`input\`, \`output\`, \`cacheRead\`, \`cacheWrite\`, and what [Prices](prices.md) lists. A model without a price is never routed to, so a free one needs zeros |
-| \`tokenizer\` | \`{ factor: 1 }\` | how many tokens it counts for each one that OpenAI's tokenizer counts; estimate, hold and the check of the window use it. \`asOf\` and \`source\` say where that comes from |
+| \`tokenizer\` | \`{ factor: 1 }\` | how many tokens it counts for each one that OpenAI's tokenizer counts; estimate, hold, the check of the window and conversations use it. \`asOf\` and \`source\` say where that comes from |
 | \`retires\` | none | the first day on which the provider has it no more, see [Retirement](models.md#retirement); hosts may have their own |
 | \`priceAsOf\`, \`priceSource\` | the day the file was changed | where the price comes from |
 | \`context\`, \`maxOutput\` | ${MODEL_DEFAULTS.context}, ${MODEL_DEFAULTS.maxOutput} | limits in tokens |

@@ -7,7 +7,7 @@ import type { JsonSource } from "./scan/scan.ts";
 export interface FileReferences {
   /** False where no file can be named, which needs no parsing. */
   mayHave(source: JsonSource): boolean;
-  /** The ids of files that are named. Some may belong to others than the gateway. */
+  /** The id of a file at each place that `write` would change. Some may belong to others than the gateway. */
   find(body: JsonObject): readonly string[];
   /** Fields of the body, as JSON, with the content of files in the place of their names. */
   write(body: JsonObject, files: ReadonlyMap<string, NamedFile>): ReadonlyMap<string, string>;
@@ -35,13 +35,13 @@ export function referencesById({ field, idOf, replaced }: ReferenceForm): FileRe
   return {
     mayHave: ({ bytes }) => bytes.includes('"file_id"'),
     find(body) {
-      const found = new Set<string>();
+      const found: string[] = [];
       inField(body, (part) => {
         const id = idOf(part);
-        if (typeof id === "string") found.add(id);
+        if (typeof id === "string") found.push(id);
         return part;
       });
-      return [...found];
+      return found;
     },
     write(body, files) {
       const change = (part: JsonObject): JsonObject => {

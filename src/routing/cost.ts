@@ -81,6 +81,28 @@ export function costAt(
   return costNano(buckets, priceOf(price, usage), markupPpm);
 }
 
+/** Tokens of a request at a host. */
+export interface SentTokens {
+  readonly prompt: number;
+  /** Part of the prompt that is read from the host's cache. */
+  readonly cached: number;
+  readonly output: number;
+  /** False where the prompt is not marked for a host that caches only what is. */
+  readonly isMarked: boolean;
+}
+
+/** The prompt by what it is charged as: a host that caches it charges for writing what it does not read. */
+export function bucketsOf(
+  { price, cache }: Pick<HostedModel, "price" | "cache">,
+  { prompt, cached, output, isMarked }: SentTokens,
+): TokenBuckets {
+  const isKept = cache !== undefined && (cache.isExplicit !== true || isMarked) && prompt >= cache.tokensMin;
+  // Hosts that write for nothing count what they write as input.
+  const isWritten = isKept && (price?.cacheWrite ?? 0) > 0;
+  const fresh = prompt - cached;
+  return { input: isWritten ? 0 : fresh, cacheRead: cached, cacheWrite: isWritten ? fresh : 0, output };
+}
+
 /** The same tokens at the baseline model, without markup. */
 export function baselineCost(buckets: TokenBuckets, baseline: HostedModel): NanoUsd {
   return costAt(baseline, buckets, 0);

@@ -20,10 +20,10 @@ import { higherTier, TIERS, type Tier } from "../core/tiers.ts";
 import { type Placement, placeAuto, placeForced } from "./adjust.ts";
 import { buildChain, type Chain } from "./chain.ts";
 import { CODING } from "./classifier/rules.ts";
-import { costAt } from "./cost.ts";
+import { bucketsOf, costAt } from "./cost.ts";
 import { controlsUnder, directChain } from "./direct.ts";
 import { saferTier } from "./safer.ts";
-import type { ReplayedSessions } from "./sessions/replayed.ts";
+import { isLaterTurn, type ReplayedSessions } from "./sessions/replayed.ts";
 import { keyOf } from "./sessions/stay.ts";
 import * as TEXT from "./text.ts";
 
@@ -62,7 +62,7 @@ export function replay(past: PastRequest, policy: Policy, sessions: ReplayedSess
   try {
     const { start, chain, notes, keyId } = routeAgain(past, policy, sessions);
     const model = chain.models[0] as Model;
-    const cost = costOf(past, chain, policy);
+    const cost = costOf(past, chain, { policy, isKnown: sessions?.knows(past) === true });
     sessions?.note(past, { host: chain.first, keyId, tier: chain.tier, catalog: policy.inUse ?? policy.catalog });
     const next = { state: "routed", tier: chain.tier, model: model.id, cost } as const;
     const isChanged = next.tier !== decision.tier || next.model !== decision.model;
@@ -157,29 +157,39 @@ function shapeOf({ features, decision }: PastRequest): ChatRequest {
   };
 }
 
+interface Repricing {
+  readonly policy: Policy;
+  /** True when the replay has an earlier turn of the conversation. */
+  readonly isKnown: boolean;
+}
+
 /** The charge of then where nothing changes, even if it was a fallback's or at an older price. */
-function costOf({ decision, answer }: PastRequest, { first: model, offer }: Chain, policy: Policy): NanoUsd | null {
+function costOf(past: PastRequest, { first: model, offer }: Chain, { policy, isKnown }: Repricing): NanoUsd | null {
+  const { decision, answer } = past;
   const { catalog } = policy;
   if (answer === null || model.price === null) return null;
   const isSame = answer.model === model.id || decision.model === model.id;
-  return isSame && !isRepriced(model, policy)
-    ? answer.charge
-    : costAt(model, bucketsAt(model, { decision, answer }, offer), catalog.markupPpm);
+  if (isSame && !isRepriced(model, policy)) return answer.charge;
+  const isSession = decision.session !== undefined;
+  const buckets = isSession ? sessionBuckets(model, past, isKnown ? (offer?.cachedTokens ?? 0) : null) : answer.buckets;
+  return costAt(model, buckets, catalog.markupPpm);
 }
 
-/** In a conversation, another model or host has only that cached which earlier turns of the replay left there. */
-function bucketsAt(
-  { price, cache }: HostedModel,
-  { decision, answer }: { readonly decision: Decision; readonly answer: NonNullable<PastRequest["answer"]> },
-  offer: Chain["offer"],
+/**
+ * In a conversation, another model or host has only that cached which earlier turns of the replay left there. Before its
+ * first turn in the replay, the other rules would have applied too: it has cached what was read then (`cached` is null).
+ */
+function sessionBuckets(
+  host: HostedModel,
+  { decision, features, answer }: PastRequest,
+  cached: number | null,
 ): TokenBuckets {
-  const { buckets } = answer;
-  if (decision.session === undefined) return buckets;
-  const prompt = promptTokens(buckets);
-  const cacheRead = Math.min(offer?.cachedTokens ?? 0, prompt);
-  const isWritten = cache !== undefined && prompt >= cache.tokensMin && price?.cacheWrite != null;
-  const fresh = prompt - cacheRead;
-  return { input: isWritten ? 0 : fresh, cacheRead, cacheWrite: isWritten ? fresh : 0, output: buckets.output };
+  const { cacheRead = 0, output = 0 } = answer?.buckets ?? {};
+  const prompt = answer === null ? 0 : promptTokens(answer.buckets);
+  const isCached = host.cache !== undefined && prompt >= host.cache.tokensMin;
+  const read = isCached ? Math.min(cached ?? cacheRead, prompt) : 0;
+  const isTalk = decision.toolScenario !== null || isLaterTurn(features);
+  return bucketsOf(host, { prompt, cached: read, output, isMarked: isTalk || decision.session?.isPrefixSeen === true });
 }
 
 function isRepriced({ id, host, price }: HostedModel, { catalog, inUse = catalog }: Policy): boolean {

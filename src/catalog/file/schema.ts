@@ -120,6 +120,7 @@ const host = {
   capabilities: listOf(oneOf(CAPABILITIES)),
   dialect: Type.Union([text, dialectChanges]),
   cacheTokensMin: tokens,
+  cacheSeconds: tokens,
   formats: listOf(text),
   region: text,
   dataPolicy: text,

@@ -98,10 +98,12 @@ export function createHabits(): Habits {
       const ahead = Math.min(AHEAD_MAX, next / (1 - Math.min(LATER_MAX, later)));
       const output = habit === undefined || habit.outputCount < PRIOR_TURNS ? null : habit.output;
       const alive = (seconds: number): number => {
-        if (seconds > SHORT_PAUSE_S && gaps.length === 0) return PRIOR.alive;
+        const learned = habit?.alive ?? PRIOR.alive;
+        // Longer pauses are not learned, and a cache that lives longer is alive at least as often.
+        const before = seconds > SHORT_PAUSE_S ? Math.max(learned, PRIOR.alive) : learned;
         let short = 0;
         for (const gap of gaps) if (gap < seconds) short += 1;
-        return ((habit?.alive ?? PRIOR.alive) + short) / (1 + gaps.length);
+        return (before + short) / (1 + gaps.length);
       };
       const thought = (model: string, effort: Effort | null, usual: number) =>
         expectedThinking(habit, thinkerOf(model, effort), usual);

@@ -1,7 +1,7 @@
 // WebSocket handshakes on the path of Responses. The key is checked before the protocol changes. A request that asks for
 // any other protocol, or elsewhere, is answered as if it had not asked: HTTP allows that, and some clients ask everywhere.
 
-import { type IncomingMessage, type Server, STATUS_CODES } from "node:http";
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import type { FastifyInstance } from "fastify";
@@ -41,6 +41,12 @@ export function serveSockets(server: FastifyInstance, edge: SocketContext, room:
   );
   const open = createOpener({ server: server.server, edge, room, held, sessions });
   server.server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    const unanswered = unansweredOn(socket);
+    if (unanswered !== null) {
+      socket.on("error", () => undefined);
+      unanswered.once("close", () => socket.destroySoon());
+      return;
+    }
     const [path = ""] = pathOf(request).split("?", 1);
     const isOurs = paths.has(path.replace(/\/{2,}/g, "/").replace(/\/$/, "")) && isWebSocket(request);
     if (isOurs) open({ request, socket, head });
@@ -49,6 +55,14 @@ export function serveSockets(server: FastifyInstance, edge: SocketContext, room:
   server.addHook("preClose", async () => {
     for (const session of sessions) session.leave(CLOSE.goingAway, SHUTTING_DOWN);
   });
+}
+
+/**
+ * The response that is being written, or null. A client that asks for another protocol before it has one gets this one, and
+ * nothing more: answers would mix, and a thousand such requests in one piece would begin inside of one another.
+ */
+function unansweredOn(socket: Socket): ServerResponse | null {
+  return (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage ?? null;
 }
 
 function isWebSocket({ method, headers }: IncomingMessage): boolean {

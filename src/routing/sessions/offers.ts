@@ -5,6 +5,7 @@
 import type { HostedModel, Model, PromptCache } from "../../core/model.ts";
 import { roughUsd } from "../../core/money.ts";
 import type { CachedPrefix, SessionView } from "../../core/session.ts";
+import { tokensAt } from "../cost.ts";
 import * as TEXT from "../text.ts";
 import { costAhead, type Outlook, type Output, ratesAt, readChance } from "./outlook.ts";
 
@@ -141,7 +142,9 @@ function offerOf(model: Model, host: HostedModel, input: StayInput): Offer {
   return { model, host, cachedTokens, keyId, cost };
 }
 
-function costNow(host: HostedModel, cachedTokens: number, { promptTokens, outputOf }: StayInput): number {
+function costNow(host: HostedModel, cachedTokens: number, given: StayInput): number {
+  const { outputOf } = given;
+  const promptTokens = tokensAt(host, given.promptTokens);
   const { input, output, cacheRead, cacheWrite } = ratesAt(host.price, promptTokens);
   const fresh = isCached(promptTokens, host.cache) ? Math.max(input, cacheWrite ?? 0) : input;
   const answer = outputOf(host) * output;
@@ -160,11 +163,12 @@ function cachedAt(
   { view, promptTokens }: StayInput,
 ): number {
   let most = 0;
+  const sent = tokensAt(host, promptTokens);
   for (const prefix of view.cached) {
     if (prefix.hostKey !== host.hostKey || (keyId !== null && prefix.keyId !== keyId)) continue;
     if (!isCached(prefix.tokens, cache) || !isAlive(prefix, cache, view.nowMs)) continue;
     const hit = view.habit?.cacheOf(host.hostKey).hit ?? 1;
-    most = Math.max(most, Math.floor(Math.min(prefix.tokens, promptTokens) * Math.min(prefix.trust, hit)));
+    most = Math.max(most, Math.floor(Math.min(prefix.tokens, sent) * Math.min(prefix.trust, hit)));
   }
   return most;
 }

@@ -4,6 +4,7 @@
 import type { HostedModel } from "../../core/model.ts";
 import { type RateCard, type Rates, ratesFor } from "../../core/price.ts";
 import type { Habit, SessionView } from "../../core/session.ts";
+import { tokensAt } from "../cost.ts";
 
 /** Expectations for one conversation, the same for all models. */
 export interface Outlook {
@@ -37,14 +38,16 @@ export type Output = (host: HostedModel, answer?: number) => number;
 interface OutlookInput {
   readonly view: SessionView;
   readonly promptTokens: number;
+  /** Length of the last prompt, in the same tokens; null where there was none. */
+  readonly lastTokens: number | null;
   readonly outputOf: Output;
   readonly hasTools: boolean;
 }
 
-export function outlookOf({ view, promptTokens, outputOf, hasTools }: OutlookInput): Outlook {
+export function outlookOf({ view, promptTokens, lastTokens, outputOf, hasTools }: OutlookInput): Outlook {
   const habit = view.habit ?? USUAL;
   const prior = hasTools ? GROWTH.tools : GROWTH.plain;
-  const grown = view.last === null ? prior : Math.max(0, promptTokens - view.last.promptTokens);
+  const grown = lastTokens === null ? prior : Math.max(0, promptTokens - lastTokens);
   const growth = (prior + grown) / 2;
   const answer = habit.outputTokens ?? undefined;
   return { turns: habit.ahead, promptTokens, growth, outputOf: (host) => outputOf(host, answer), habit };
@@ -56,7 +59,10 @@ export function readChance({ hostKey, cache }: HostedModel, { alive, steady, cac
 }
 
 /** In 10⁻¹² USD without markup. */
-export function costAhead(host: HostedModel, { turns, promptTokens, growth, outputOf, habit }: Outlook): number {
+export function costAhead(host: HostedModel, outlook: Outlook): number {
+  const { turns, outputOf, habit } = outlook;
+  const promptTokens = tokensAt(host, outlook.promptTokens);
+  const growth = tokensAt(host, outlook.growth);
   // One band for all turns: that of the middle one.
   const { input, output, cacheRead, cacheWrite } = ratesAt(host.price, promptTokens + (growth * (turns + 1)) / 2);
   const prompts = turns * promptTokens + (growth * turns * (turns + 1)) / 2;

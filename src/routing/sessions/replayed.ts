@@ -44,6 +44,11 @@ export class ReplayedSessions {
     return { id: session.id, last, loop, cached: [...cached.values()], nowMs: past.atMs };
   }
 
+  /** Tells whether an earlier turn of its conversation was replayed. */
+  knows(past: PastRequest): boolean {
+    return this.#threadOf(past) !== undefined;
+  }
+
   /** A conversation that nobody named begins in the session's first turn, and is known by itself from the first answer on. */
   #threadOf(past: PastRequest): ReplayedThread | undefined {
     const { session } = past.decision;
@@ -81,8 +86,12 @@ export class ReplayedSessions {
 
 /** Records of earlier versions do not say which of the conversations that begin alike a later turn belongs to. */
 function isLost({ features }: PastRequest, { id, thread }: DecidedSession): boolean {
-  const isLaterTurn = (features?.otherChars ?? 0) + (features?.toolCalls ?? 0) > 0;
-  return thread === undefined && id.startsWith(UNNAMED) && isLaterTurn;
+  return thread === undefined && id.startsWith(UNNAMED) && isLaterTurn(features);
+}
+
+/** Tells whether the prompt has an answer in it. */
+export function isLaterTurn(features: PastRequest["features"]): boolean {
+  return (features?.otherChars ?? 0) + (features?.toolCalls ?? 0) > 0;
 }
 
 function threadName({ id, thread }: DecidedSession): Pick<SessionTurn, "session" | "thread"> {

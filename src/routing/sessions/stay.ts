@@ -91,8 +91,12 @@ function heldHost({ hostKey, keyId }: SessionTurn, { models, question, hostsOf }
 }
 
 function outlookIn(view: SessionView, input: KeepInput, outputOf: Output): Outlook {
-  const { question, inputTokens: promptTokens } = input;
-  return outlookOf({ view, promptTokens, outputOf, hasTools: question.chat.tools.length > 0 });
+  const { question, catalog, inputTokens: promptTokens } = input;
+  const { last } = view;
+  // The host counted it with the tokenizer of its model.
+  const { tokenFactor = 1 } = catalog.models.get(last?.model ?? "") ?? {};
+  const lastTokens = last === null ? null : last.promptTokens / tokenFactor;
+  return outlookOf({ view, promptTokens, lastTokens, outputOf, hasTools: question.chat.tools.length > 0 });
 }
 
 /** Tells whether a request has tools, or an answer to go on from. */

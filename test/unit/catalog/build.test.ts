@@ -39,6 +39,23 @@ it("keeps from which length a shipped model caches when a row sets another price
   expect(priced?.cache).toEqual(shipped?.cache);
 });
 
+it("says how long a host keeps a prompt, where its vendor says so of the model", () => {
+  const { models } = built({ providers: [setup("openai", "openai"), setup("openrouter")] }).catalog;
+  const secondsOf = (id: string) => models.get(id)?.hosts.map(({ provider, cache }) => [provider, cache?.seconds]);
+  expect(secondsOf("gpt-6-luna")).toEqual(
+    expect.arrayContaining([
+      ["openai", 1800],
+      ["openrouter", 300],
+    ]),
+  );
+  expect(secondsOf("gpt-5.4-mini")?.[0]).toEqual(["openai", 300]);
+  const price = { input: 1, output: 2, cacheRead: 0.1 };
+  const own = (provider: string) =>
+    built({ providers: [setup(provider)], models: [row("gpt-6-luna", { provider, price })] }).catalog;
+  expect(own("openai").models.get("gpt-6-luna")?.cache?.seconds).toBe(1800);
+  expect(own("deepinfra").models.get("gpt-6-luna")?.cache?.seconds).toBe(300);
+});
+
 describe("who serves", () => {
   it("is the sandbox, for every model, when no provider is configured", () => {
     const { catalog, warnings } = built({});

@@ -1,10 +1,13 @@
-// A tokenizer that counts more: the estimate, the hold and the check of the window know it, and the charge does not.
+// A tokenizer that counts more: the estimate, the hold, the check of the window and conversations know it, and the charge does not.
 
 import { expect, it } from "vitest";
 import { quoteChain } from "../../../src/billing/estimate.ts";
 import { buildCatalog } from "../../../src/catalog/build.ts";
 import { readBuiltin } from "../../../src/catalog/builtin.ts";
+import type { ChatMessage } from "../../../src/core/chat.ts";
+import { TIERS } from "../../../src/core/tiers.ts";
 import { estimateCost } from "../../../src/routing/cost.ts";
+import { decide } from "../../../src/routing/decide.ts";
 import { listNeeds } from "../../../src/routing/needs.ts";
 import { makeCatalog, makeModel, makeQuestion } from "../../support/catalog.ts";
 
@@ -45,4 +48,19 @@ it("ships for Claude from 4.7 on, with its source, and stays where a row sets an
   expect(buildCatalog({ models }).catalog?.models.get(row.id)?.tokenFactor).toBe(1.3);
   const own = [{ ...models[0]!, tokenizer: { factor: 1 } }];
   expect(buildCatalog({ models: own }).catalog?.models.get(row.id)?.tokenFactor).toBe(1);
+});
+
+it("counts where a conversation compares models", () => {
+  const messages: readonly ChatMessage[] = [
+    { role: "user", content: "Hi" },
+    { role: "assistant", content: "Hello. How can I help?" },
+    { role: "user", content: "Tell me a joke" },
+  ];
+  const sessionView = { id: "s", last: null, loop: null, cached: [], nowMs: 0 };
+  const chains = Object.fromEntries(TIERS.map((tier) => [tier, [dense, plain]]));
+  const decided = decide(
+    { ...makeQuestion({ chat: { messages } }), sessionView },
+    makeCatalog({ chains, ownChains: [] }),
+  );
+  expect(decided.model).toBe("plain");
 });

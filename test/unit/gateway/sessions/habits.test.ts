@@ -120,12 +120,27 @@ describe("the outlook", () => {
     const cost = (habits: Habits) =>
       costAhead(
         claude,
-        outlookOf({ view: { ...view, habit: ask(habits) }, promptTokens: 9_000, outputOf: () => 100, hasTools: true }),
+        outlookOf({
+          ...{ view: { ...view, habit: ask(habits) }, promptTokens: 9_000, lastTokens: null },
+          ...{ outputOf: () => 100, hasTools: true },
+        }),
       );
     const [good, bad] = [createHabits(), createHabits()];
     converse(good, [9, 9], { share: 1, isSteady: true });
     converse(bad, [9, 9], { share: 0, isSteady: true });
     expect(readChance(claude, ask(good))).toBeGreaterThan(0.9);
     expect(cost(bad)).toBeGreaterThan(2 * cost(good));
+  });
+});
+
+describe("a cache that lives longer", () => {
+  it("is expected to be alive at least as often", () => {
+    const habits = createHabits();
+    converse(habits, [9, 9]);
+    const { alive } = ask(habits);
+    expect(alive(300)).toBeGreaterThan(0.95);
+    expect(alive(1_800)).toBeGreaterThanOrEqual(alive(300));
+    const last = turn({ number: 3, gaps: [900, 900] });
+    expect(ask(habits, last).alive(1_800)).toBeGreaterThan(2 * ask(habits, last).alive(300));
   });
 });

@@ -124,6 +124,26 @@ describe("a conversation in a replay", () => {
     expect(next).toMatchObject({ state: "routed", model: "dear" });
   });
 
+  it("that began before the replay finds at another model what it read at the one of then", () => {
+    const costOf = (past: PastRequest, connected = catalog) => {
+      const constraints = { ...NO_CONSTRAINTS, blockedModels: ["dear"] };
+      const { next } = replay(past, { constraints, catalog: connected }, new ReplayedSessions());
+      return next.state === "routed" ? Number(next.cost) / (1 + catalog.markupPpm / 1e6) : null;
+    };
+    const [first] = turns as [PastRequest];
+    const whole = 10_000 * 1_000 + 100 * 4_000;
+    expect(costOf(first)).toBeCloseTo(500 * 1_000 + 9_500 * 100 + 100 * 4_000, -1);
+    // Records of earlier versions do not say which conversation a later turn belongs to.
+    const { session } = first.decision;
+    const lost = { ...first, decision: { ...first.decision, session: { ...session, id: "f" } } } as PastRequest;
+    expect(costOf({ ...lost, features: { otherChars: 10 } })).toBe(costOf(first));
+    const answer = { ...first.answer, buckets: { ...BUCKETS, input: 10_000, cacheRead: 0 } } as PastRequest["answer"];
+    expect(costOf({ ...first, answer })).toBeCloseTo(whole, -1);
+    const bare = makeModel({ id: "cheap", price: priced("cheap", 1).price });
+    const without = makeCatalog({ chains: { LIGHT: [bare, priced("dear", 4)] } });
+    expect(costOf(first, without)).toBeCloseTo(whole, -1);
+  });
+
   it("moves once to another model, and finds its prompt cached there from the second turn on", () => {
     const sessions = new ReplayedSessions();
     const constraints = { ...NO_CONSTRAINTS, blockedModels: ["dear"] };
@@ -132,11 +152,10 @@ describe("a conversation in a replay", () => {
       expect(next).toMatchObject({ state: "routed", model: "cheap" });
       return next.state === "routed" ? next.cost : null;
     });
-    const [first, second, third] = costs;
-    // 10,000 tokens at $1 and 100 at $4 a million; then as much of the prompt as is expected at a tenth.
+    const [, second, third] = costs;
+    // At $1 and $4 a million, as much of the prompt as is expected at a tenth.
     const cached = Math.min(10_000, turns[0]?.decision.estimatedTokens.input ?? 0);
     const markup = 1 + catalog.markupPpm / 1e6;
-    expect(Number(first)).toBeCloseTo((10_000 * 1_000 + 100 * 4_000) * markup, -1);
     expect(Number(second)).toBeCloseTo(((10_000 - cached) * 1_000 + cached * 100 + 100 * 4_000) * markup, -1);
     expect(third).toBe(second);
   });
