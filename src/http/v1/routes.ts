@@ -6,6 +6,7 @@ import { gatewaysIn, LOOP_HEADER } from "../../core/requests/loops.ts";
 import type { PublicContext } from "../context.ts";
 import { whenOver } from "../exchange/disconnect.ts";
 import type { RequestQueue } from "../overload/queue.ts";
+import { registerRealtime } from "../realtime/secrets.ts";
 import * as TEXT from "../text.ts";
 import { registerBatches } from "./batches/batches.ts";
 import { registerFiles } from "./batches/files.ts";
@@ -51,6 +52,7 @@ export function registerV1(server: FastifyInstance, edge: PublicContext, queue: 
     registerKey(v1, edge);
     registerBudgets(v1, edge);
     registerCaches(v1, edge);
+    registerRealtime(v1, edge);
     registerStoredCompletions(v1, edge);
     registerStoredResponses(v1, edge);
     registerConversations(v1, edge);
