@@ -55,6 +55,11 @@ class HandshakeHandler implements Dispatcher.DispatchHandler {
     this.#settling = settling;
   }
 
+  /** By this method undici knows handlers of this sort. */
+  onRequestStart(): void {
+    this.#refusal = null;
+  }
+
   onRequestUpgrade(
     _controller: Dispatcher.DispatchController,
     status: number,

@@ -37,7 +37,8 @@ export async function connectSession(
   let last: Failure | null = null;
   for (const isResting of [false, true]) {
     for (const { model, keyId } of ways) {
-      const ticket = (isResting ? health.admitResting : health.admit)(model.hostKey, keyId);
+      const { hostKey } = model;
+      const ticket = isResting ? health.admitResting(hostKey, keyId) : health.admit(hostKey, keyId);
       if (ticket === 0) continue;
       const result = await connect({ model, keyId, ticket }, services);
       if ("socket" in result) return result;
@@ -46,7 +47,7 @@ export async function connectSession(
     if (last !== null) break;
   }
   const details = { code: "no_realtime_host", retryAfterSeconds: 1 };
-  throw new GatewayError("providersFailed", TEXT.noRealtimeHost(last?.message ?? null), details);
+  throw new GatewayError("providersFailed", TEXT.noRealtimeHost(problemOf(last)), details);
 }
 
 async function connect({ model, keyId, ticket }: Way, services: Services): Promise<Connected | Failure> {
@@ -67,6 +68,13 @@ async function connect({ model, keyId, ticket }: Way, services: Services): Promi
   const fields = { model: model.id, provider: model.provider, status: failure.status, reason: redact(failure.message) };
   log.warn({ event: "realtime.refused", ...fields }, "provider did not open a session");
   return failure;
+}
+
+/** Clients are not told the words of a provider. */
+function problemOf(failure: Failure | null): string | null {
+  if (failure === null) return null;
+  if (failure.status !== null) return TEXT.status(failure.status);
+  return failure.kind === "unconvertible" ? failure.message : TEXT.unreachable;
 }
 
 function toFailure(upgraded: Exclude<Upgraded, { ok: true }>, wordsOf: (body: Buffer) => string): Failure {
