@@ -9,6 +9,7 @@ import { TIERS } from "../../core/tiers.ts";
 import type { CallContext } from "../context.ts";
 import type { Clients } from "../exchange/request-format.ts";
 import type { Operation } from "../openapi/operation.ts";
+import { REALTIME_OPERATIONS } from "../realtime/contract.ts";
 import { BATCH_OPERATIONS } from "../v1/batches/contract.ts";
 import { STORED_COMPLETION_OPERATIONS } from "../v1/chat/contract.ts";
 import { V1_OPERATIONS } from "../v1/contract.ts";
@@ -104,7 +105,7 @@ A tier is one of ${TIERS.join(", ")}.
 
 ## Other calls with the key
 
-${[...V1_OPERATIONS, ...STORED_COMPLETION_OPERATIONS, ...CACHE_OPERATIONS, ...STATE_OPERATIONS, ...BATCH_OPERATIONS].map((each) => operationLine(each, origin)).join("\n")}
+${[...V1_OPERATIONS, ...REALTIME_OPERATIONS, ...STORED_COMPLETION_OPERATIONS, ...CACHE_OPERATIONS, ...STATE_OPERATIONS, ...BATCH_OPERATIONS].map((each) => operationLine(each, origin)).join("\n")}
 
 ## More
 

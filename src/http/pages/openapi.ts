@@ -8,6 +8,7 @@ import { createRequestFormats, type RequestFormats } from "../exchange/request-f
 import { type Content, type Operation, textContent } from "../openapi/operation.ts";
 import { DOCUMENTED } from "../openapi/schema.ts";
 import { SERVICE_OPERATIONS } from "../openapi/service.ts";
+import { REALTIME_OPERATIONS } from "../realtime/contract.ts";
 import { BATCH_OPERATIONS } from "../v1/batches/contract.ts";
 import { callOperations } from "../v1/call-operations.ts";
 import { STORED_COMPLETION_OPERATIONS } from "../v1/chat/contract.ts";
@@ -75,6 +76,7 @@ export function operationsOf(formats: RequestFormats = createRequestFormats()): 
   return [
     ...callOperations(formats),
     ...V1_OPERATIONS,
+    ...REALTIME_OPERATIONS,
     ...STORED_COMPLETION_OPERATIONS,
     ...CACHE_OPERATIONS,
     ...STATE_OPERATIONS,

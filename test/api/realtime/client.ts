@@ -25,7 +25,10 @@ interface Asked {
 /** Rejects with the status and the error of a refusal. The official client insists on TLS, which loopback has not. */
 export function openSession({ url, key, model }: Asked, options: ClientOptions = {}): Promise<RealtimeClient> {
   const official = new OpenAIRealtimeWS(
-    { model, options: { ...options, createConnection: () => connect(Number(new URL(url).port), "127.0.0.1") } as never },
+    {
+      model,
+      options: { ...options, createConnection: () => connect(Number(new URL(url).port), "127.0.0.1") } as never,
+    },
     new OpenAI({ apiKey: key, baseURL: `${url}/v1` }),
   );
   const events: Json[] = [];

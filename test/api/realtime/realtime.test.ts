@@ -2,8 +2,8 @@
 
 import { randomBytes } from "node:crypto";
 import OpenAI from "openai";
-import { WebSocket } from "ws";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { WebSocket } from "ws";
 import { createSealer } from "../../../src/store/secret/seal.ts";
 import { SHARED_SECRET, startGateway, type TestGateway } from "../../support/gateway/gateway.ts";
 import {
@@ -30,7 +30,15 @@ afterAll(async () => {
 });
 
 /** Rates that no two parts share, in USD per million tokens. */
-const RATES = { input: 4, audioInput: 32, imageInput: 5, cacheRead: 0.4, audioCacheRead: 0.3, output: 16, audioOutput: 64 };
+const RATES = {
+  input: 4,
+  audioInput: 32,
+  imageInput: 5,
+  cacheRead: 0.4,
+  audioCacheRead: 0.3,
+  output: 16,
+  audioOutput: 64,
+};
 
 function yaml(baseUrl: string): string {
   const price = Object.entries(RATES).map(([unit, rate]) => `${unit}: ${rate}`);
@@ -68,7 +76,7 @@ const OWED = marked(250 * 4 + 500 * 32 + 100 * 5 + 50 * 0.4 + 100 * 0.3 + 100 * 
 
 /** Nano-USD with the markup, rounded up. */
 function marked(microUsd: number): bigint {
-  return BigInt(Math.ceil(Math.round(microUsd * 1e6) / 1e3 * 1.05));
+  return BigInt(Math.ceil((Math.round(microUsd * 1e6) / 1e3) * 1.05));
 }
 
 const open = (key = gateway.key): Promise<RealtimeClient> => openSession({ url: gateway.url, key, model: "voice" });
@@ -83,7 +91,9 @@ async function made(path: string, body: object): Promise<Record<string, string>>
 }
 
 /** The key of an account of its own with this credit. */
-async function poor(amountUsd: string): Promise<{ readonly key: string; readonly account: string; readonly id: string }> {
+async function poor(
+  amountUsd: string,
+): Promise<{ readonly key: string; readonly account: string; readonly id: string }> {
   const { id: account = "" } = await made("/api/accounts", { name: `poor ${amountUsd}` });
   const { key = "", id = "" } = await made(`/api/keys?account=${account}`, { name: "poor" });
   await made(`/api/credits/topups?account=${account}`, { amountUsd });
@@ -280,7 +290,10 @@ describe("a client secret", () => {
     ["no model", { session: { type: "realtime" } }],
     ["a model of another endpoint", { session: { type: "realtime", model: "text" } }],
     ["too short a life", { session: { type: "realtime", model: "voice" }, expires_after: { seconds: 1 } }],
-    ["instructions that no header holds", { session: { model: "voice", instructions: randomBytes(6_000).toString("base64") } }],
+    [
+      "instructions that no header holds",
+      { session: { model: "voice", instructions: randomBytes(6_000).toString("base64") } },
+    ],
   ])("is refused for %s", async (_name, body) => {
     expect((await gateway.post("/v1/realtime/client_secrets", body)).status).toBe(400);
   });
