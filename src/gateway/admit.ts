@@ -63,7 +63,7 @@ export async function admitAgain(
 }
 
 /** Throws where the key does not open anything any more. */
-export function verifiedAgain(hash: string, keys: Pick<Keys, "verifyHash">): Extract<Known, { state: "ok" }> {
+export function verifiedAgain(hash: string, keys: Pick<Keys, "verifyHash">): Extract<KnownKey, { state: "ok" }> {
   const verified = keys.verifyHash(hash);
   if (verified.state === "unknown") throw wrongKey();
   if (verified.state === "profile-deleted") throw profileDeleted();
@@ -98,7 +98,7 @@ function keyTextOf({ authorization, apiKey }: Credentials): string | null {
 }
 
 async function admitVerified(
-  verification: Known,
+  verification: KnownKey,
   services: Pick<AdmissionServices, "limiter" | "requestsPerMinute" | "now">,
 ): Promise<Admitted> {
   if (verification.state === "profile-deleted") throw profileDeleted();
@@ -108,7 +108,7 @@ async function admitVerified(
   return { caller: { key, profile, teams }, admission };
 }
 
-type Known = Exclude<Verification, { state: "unknown" }>;
+type KnownKey = Exclude<Verification, { state: "unknown" }>;
 
 function profileDeleted(): GatewayError {
   return new GatewayError("unauthenticated", TEXT.profileDeleted, { code: "profile_deleted" });

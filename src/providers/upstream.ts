@@ -16,11 +16,10 @@ import { type PathOf, pathsOf } from "./addresses.ts";
 import type { Auth, AuthHeaders } from "./auth/auth.ts";
 import { sendSigned } from "./auth/signing.ts";
 import { ByteQueue, type ByteSource } from "./byte-queue.ts";
-import { type Connections, openConnections, type Sent } from "./connections.ts";
+import { type Connections, openConnections, type Sent, upgradeToSocket } from "./connections.ts";
 import { guardedLookup } from "./lookup.ts";
 import { AttemptTimeout, AttemptTimer } from "./timer.ts";
 import type { Reply, Transport, TransportRequest, Upgraded } from "./transport.ts";
-import { upgradeToSocket } from "./web-socket.ts";
 
 /** Shorter than providers keep idle connections, so that we close first. */
 const KEEP_ALIVE_MS = 30_000;

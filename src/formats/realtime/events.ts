@@ -4,7 +4,7 @@ import type { Usage } from "../../core/chat.ts";
 import { isObject, type JsonObject } from "../json/fields.ts";
 import { readMediaUsage } from "../media/usage.ts";
 
-/** What a provider says about money, or about the session. */
+/** Events of a provider that say something about money, or about the session. */
 export type ServerEvent =
   | { readonly kind: "created"; readonly responseId: string }
   | { readonly kind: "done"; readonly responseId: string; readonly status: string; readonly usage: Usage | null }
@@ -28,7 +28,7 @@ const READERS: Readonly<Record<string, (event: JsonObject) => ServerEvent>> = {
 
 const NAMES = Object.keys(READERS).map((name) => `"${name}"`);
 
-/** Null for an event that the gateway need not know. */
+/** Returns null for an event that the gateway need not know. */
 export function readServerEvent(message: Buffer): ServerEvent | null {
   const event = mentions(message, NAMES) ? parsed(message) : null;
   const type = String(event?.type);

@@ -36,7 +36,7 @@ export const realtime: PassThrough = {
 /** Text of what was heard, by a model beside that of the session. */
 export const heard: PassThrough = { ...transcriptions, paths: { ...paths, routes: [] } };
 
-interface Bounds {
+interface ResponseBounds {
   readonly model: string | null;
   /** The most that a response can read. */
   readonly inputTokens: number;
@@ -47,7 +47,7 @@ interface Bounds {
 }
 
 /** A response of a session in the shape that every request has. The conversation itself is known to the provider alone. */
-export function realtimeRequest(bounds: Bounds): ClientRequest {
+export function realtimeRequest(bounds: ResponseBounds): ClientRequest {
   const { model, inputTokens, outputTokens = OUTPUT_TOKENS_MAX, milliseconds = 0 } = bounds;
   const body = { model };
   const source = sourceOf(body);

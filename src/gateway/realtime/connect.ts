@@ -19,7 +19,7 @@ export interface Connected {
   readonly socket: Socket;
 }
 
-interface Way extends Pick<Connected, "model" | "keyId"> {
+interface HostWay extends Pick<Connected, "model" | "keyId"> {
   readonly ticket: number;
 }
 
@@ -50,7 +50,7 @@ export async function connectSession(
   throw new GatewayError("providersFailed", TEXT.noRealtimeHost(problemOf(last)), details);
 }
 
-async function connect({ model, keyId, ticket }: Way, services: Services): Promise<Connected | Failure> {
+async function connect({ model, keyId, ticket }: HostWay, services: Services): Promise<Connected | Failure> {
   const { registry, health, log } = services;
   const { provider, transport, format, redact } = registry.connection(model.provider);
   const path = `${REALTIME_PATH.replace("/v1", "")}?model=${encodeURIComponent(model.upstream)}`;

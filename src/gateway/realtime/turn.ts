@@ -16,7 +16,7 @@ import { type Reservation, reserve } from "../reserve.ts";
 import type { Services } from "../services.ts";
 import { assess, book, type Settlement } from "../settle.ts";
 
-export interface Turn {
+export interface ResponseTurn {
   readonly requestId: string;
   readonly request: ClientRequest;
   readonly caller: Caller;
@@ -48,7 +48,7 @@ interface TurnUse extends Ran {
 interface AskedTurn {
   readonly requestId: string;
   readonly caller: Caller;
-  /** Null where the client names none, which is refused. */
+  /** Stays null where the client names none, which is refused. */
   readonly model: string | null;
   /** The host that the session is connected to; null before it is connected. */
   readonly host: string | null;
@@ -61,7 +61,7 @@ export function decideSession({ caller, model }: Pick<AskedTurn, "caller" | "mod
 }
 
 /** Throws what the caller is told where limits, credits or budgets do not allow a response. */
-export async function beginTurn(asked: AskedTurn, services: Services): Promise<Turn> {
+export async function beginTurn(asked: AskedTurn, services: Services): Promise<ResponseTurn> {
   const { requestId, caller, model, host } = asked;
   const named = decideSession(asked, services);
   const decision = host === null ? named : atHost(named, host);
@@ -75,7 +75,7 @@ export async function beginTurn(asked: AskedTurn, services: Services): Promise<T
 export async function beginTranscription(
   { requestId, caller, model, usage }: Pick<AskedTurn, "requestId" | "caller" | "model"> & { readonly usage: Usage },
   services: Services,
-): Promise<Turn> {
+): Promise<ResponseTurn> {
   const { buckets, parts } = usage;
   const bounds = { inputTokens: buckets.input + buckets.cacheRead, outputTokens: buckets.output };
   const request = realtimeRequest({ model, ...bounds, milliseconds: parts?.minute ?? 0 });
@@ -113,7 +113,7 @@ function callOf(parts: CallParts): Call {
   };
 }
 
-function turnOf(call: Call, reservation: Reservation, services: Services): Turn {
+function turnOf(call: Call, reservation: Reservation, services: Services): ResponseTurn {
   const { requestId, request, caller } = call;
   const { ledger } = services;
   const release = async (): Promise<void> => void (await ledger.release(reservation));

@@ -8,7 +8,13 @@ import type { ClientHeaders } from "../../formats/format.ts";
 import { REALTIME_PATH } from "../../formats/realtime/format.ts";
 import { admitAgain } from "../../gateway/admit.ts";
 import type { Caller } from "../../gateway/call.ts";
-import { beginTranscription, beginTurn, type Ran, requireTranscriber, type Turn } from "../../gateway/realtime/turn.ts";
+import {
+  beginTranscription,
+  beginTurn,
+  type Ran,
+  type ResponseTurn,
+  requireTranscriber,
+} from "../../gateway/realtime/turn.ts";
 import type { PublicContext } from "../context.ts";
 import { newRequestId } from "../exchange/request-head.ts";
 import { failedAttempts, passOf } from "../v1/request-metric.ts";
@@ -38,12 +44,12 @@ export type ResponseEnd = { readonly usage: Usage | null } | { readonly ending: 
 
 export interface SessionBooks {
   /** The hold of the next response. Throws where key, limits, credits or budgets do not allow one. */
-  reserve(): Promise<Turn>;
+  reserve(): Promise<ResponseTurn>;
   requireTranscriber(model: string): void;
   chargeTranscription(model: string, usage: Usage): Promise<void>;
   /** A response has begun. */
   begun(): void;
-  close(turn: Turn, ran: RanResponse, end: ResponseEnd): Promise<void>;
+  close(turn: ResponseTurn, ran: RanResponse, end: ResponseEnd): Promise<void>;
   newEventId(): string;
   now(): number;
 }
@@ -90,8 +96,8 @@ export function createBooks(terms: SessionBooksTerms, edge: BooksContext): Sessi
   };
 }
 
-interface Written {
-  readonly turn: Turn;
+interface WrittenResponse {
+  readonly turn: ResponseTurn;
   readonly report: CallReport;
   readonly ran: Ran;
   readonly firstContentMs: number | null;
@@ -100,7 +106,7 @@ interface Written {
 }
 
 /** One row of the request log, one log line, and the metrics. */
-function write({ turn, report, ran, firstContentMs, sessionId, headers }: Written, edge: BooksContext): void {
+function write({ turn, report, ran, firstContentMs, sessionId, headers }: WrittenResponse, edge: BooksContext): void {
   const { records, metrics, log, services } = edge;
   const { startedAtMs, durationMs } = ran;
   const { requestId, caller, request } = turn;

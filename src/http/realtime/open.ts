@@ -10,7 +10,7 @@ import { realtime } from "../../formats/realtime/format.ts";
 import { verifiedAgain } from "../../gateway/admit.ts";
 import type { Caller } from "../../gateway/call.ts";
 import { type Connected, connectSession } from "../../gateway/realtime/connect.ts";
-import { beginTurn, type Turn } from "../../gateway/realtime/turn.ts";
+import { beginTurn, type ResponseTurn } from "../../gateway/realtime/turn.ts";
 import type { CallContext } from "../context.ts";
 import type { BodyRoom } from "../exchange/body.ts";
 import { toGatewayError } from "../exchange/errors.ts";
@@ -83,7 +83,7 @@ async function open(upgrading: Upgrading, sessionId: string, opener: RealtimeOpe
 }
 
 async function connectOr(
-  first: Turn,
+  first: ResponseTurn,
   { sessionId }: { readonly sessionId: string },
   services: ReturnType<RealtimeContext["services"]>,
 ): Promise<Connected> {
@@ -95,13 +95,13 @@ async function connectOr(
   }
 }
 
-interface Credentials {
+interface SocketCredentials {
   readonly headers: ReturnType<typeof turnHeaders>;
   readonly keyHash?: string;
   readonly secret: OpenedSecret | null;
 }
 
-async function credentialsOf(request: IncomingMessage, edge: RealtimeContext): Promise<Credentials> {
+async function credentialsOf(request: IncomingMessage, edge: RealtimeContext): Promise<SocketCredentials> {
   const headers = turnHeaders(request.headers);
   const named = protocolsOf(request)
     .find((name) => name.startsWith(KEY_PROTOCOL))
@@ -135,7 +135,7 @@ function modelOf(request: IncomingMessage, secret: OpenedSecret | null): string 
 
 interface Opened {
   readonly sessionId: string;
-  readonly first: Turn;
+  readonly first: ResponseTurn;
   readonly connected: Connected;
 }
 
@@ -150,13 +150,13 @@ function headersOf(request: IncomingMessage, { sessionId, first, connected }: Op
   };
 }
 
-interface Served extends Opened {
+interface ServedSession extends Opened {
   readonly caller: Caller;
   readonly model: string;
   readonly secret: OpenedSecret | null;
 }
 
-function serve({ request, socket, head }: Upgrading, served: Served, opener: RealtimeOpener): void {
+function serve({ request, socket, head }: Upgrading, served: ServedSession, opener: RealtimeOpener): void {
   const { sessionId, caller, model, first, connected, secret } = served;
   const { edge, room, sessions } = opener;
   const { bodyLimitBytes, bodyGraceMs, writeStallMs, socketAgeMs, socketIdleMs } = edge.settings.server;

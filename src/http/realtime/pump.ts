@@ -4,27 +4,27 @@
 import type { BodyCharge } from "../exchange/body.ts";
 import type { SocketConnection } from "../sockets/connection.ts";
 
-interface Waiting {
+interface WaitingMessage {
   readonly message: Buffer;
   readonly charge: BodyCharge | null;
 }
 
 /** Handles a message at once and returns null, or says when it is done. */
-type Handle = (message: Buffer) => Promise<void> | null;
+type HandleMessage = (message: Buffer) => Promise<void> | null;
 
 interface PumpTerms {
   readonly source: () => Pick<SocketConnection, "pause" | "resume">;
-  readonly handle: Handle;
+  readonly handle: HandleMessage;
   /** A fault of ours. The messages behind it are handled all the same. */
   readonly failed: (error: unknown) => void;
 }
 
 export class Pump {
   readonly #source: PumpTerms["source"];
-  readonly #handle: Handle;
+  readonly #handle: HandleMessage;
   readonly #failed: (error: unknown) => void;
   /** Messages that were read together with the one that waits. */
-  readonly #waiting: Waiting[] = [];
+  readonly #waiting: WaitingMessage[] = [];
   #isBusy = false;
 
   constructor({ source, handle, failed }: PumpTerms) {

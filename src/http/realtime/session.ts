@@ -7,7 +7,7 @@ import { GatewayError } from "../../core/errors.ts";
 import type { HostedModel } from "../../core/model.ts";
 import { asksForResponse, readServerEvent, type ServerEvent } from "../../formats/realtime/events.ts";
 import type { OpenCalls } from "../../gateway/open-calls.ts";
-import type { Turn } from "../../gateway/realtime/turn.ts";
+import type { ResponseTurn } from "../../gateway/realtime/turn.ts";
 import type { BodyCharge } from "../exchange/body.ts";
 import { toGatewayError } from "../exchange/errors.ts";
 import type { SocketConnection } from "../sockets/connection.ts";
@@ -20,7 +20,7 @@ export interface RealtimeTerms {
   readonly model: HostedModel;
   readonly keyId: string | undefined;
   /** Reserved before the session was opened. */
-  readonly first: Turn;
+  readonly first: ResponseTurn;
   readonly books: SessionBooks;
   /** Sent to the provider before anything of the client; null for nothing. */
   readonly opening: string | null;
@@ -48,7 +48,7 @@ interface Ends {
 
 /** A response that the provider has begun. */
 interface Running {
-  readonly turn: Turn;
+  readonly turn: ResponseTurn;
   readonly startedAtMs: number;
   readonly beganAt: number;
   firstContentMs: number | null;
@@ -65,7 +65,7 @@ export class RealtimeSession {
   readonly #fromClient: Pump;
   readonly #fromProvider: Pump;
   /** Holds of responses that may begin. */
-  readonly #free: Turn[];
+  readonly #free: ResponseTurn[];
   readonly #running = new Map<string, Running>();
   readonly #beganAt = performance.now();
   #ends: Ends | null = null;
@@ -187,7 +187,7 @@ export class RealtimeSession {
     });
   }
 
-  /** What has to happen before the client is told. The result happens afterwards. */
+  /** Does what has to happen before the client is told. The result happens afterwards. */
   #note(event: ServerEvent): Promise<(() => Promise<void>) | null> | null {
     if (event.kind === "created") return this.#created(event.responseId);
     if (event.kind === "done") return this.#done(event);
@@ -239,8 +239,8 @@ export class RealtimeSession {
     return this.#end !== null;
   }
 
-  /** Null where it is not covered: then the session ends. */
-  async #reserved(): Promise<Turn | null> {
+  /** Returns null where it is not covered: then the session ends. */
+  async #reserved(): Promise<ResponseTurn | null> {
     try {
       return await this.#terms.books.reserve();
     } catch (error) {

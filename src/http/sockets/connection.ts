@@ -31,7 +31,7 @@ export interface SocketTerms {
   readonly charge: (bytes: number) => BodyCharge | null;
   /** Says that the gateway is the client of this connection. */
   readonly isClient?: boolean;
-  /** Says that messages are read however slowly others are sent: whoever relays them slows down their source. */
+  /** Says that messages are read however slowly others are sent: the relay slows down their source. */
   readonly isRelayed?: boolean;
 }
 

@@ -2,7 +2,7 @@
 
 import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import { acceptValue } from "../../providers/web-socket.ts";
+import { acceptValue } from "../../providers/connections.ts";
 import * as TEXT from "../text.ts";
 
 const KEY = /^[+/0-9A-Za-z]{22}==$/;
@@ -30,7 +30,7 @@ export function isWebSocket({ method, headers }: IncomingMessage): boolean {
   return method === "GET" && headers.upgrade?.toLowerCase() === "websocket";
 }
 
-/** Null where the handshake can be answered. */
+/** Returns null where the handshake can be answered. */
 export function handshakeProblem({ headers }: IncomingMessage): Refusal | null {
   const { "sec-websocket-key": key = "", "sec-websocket-version": version } = headers;
   return KEY.test(key) && version === VERSION ? null : INVALID;

@@ -17,17 +17,17 @@ interface Checking {
 }
 
 /** The key, with the headers that say what is left of its limits. */
-interface Checked {
+interface CheckedKey {
   readonly keyId: string;
   readonly keyHash: string;
   readonly headers: Refusal["headers"];
 }
 
-/** Null where the client has left. */
+/** Returns null where the client has left. */
 export function checkKey(
   server: Server,
   { socket, headers, keyHash }: Checking,
-): Promise<Checked | { readonly refusal: Refusal } | null> {
+): Promise<CheckedKey | { readonly refusal: Refusal } | null> {
   const origin = { ...addressOf(socket), holder: null, ...(keyHash !== undefined && { keyHash }) };
   const check = requestInside(server, origin, { method: "GET", path: CHECK_PATH, headers });
   const leave = (): void => void check.destroy();
