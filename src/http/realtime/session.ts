@@ -199,6 +199,7 @@ export class RealtimeSession {
   }
 
   async #created(responseId: string): Promise<null> {
+    if (this.#running.has(responseId)) return null;
     this.#asked = Math.max(0, this.#asked - 1);
     const turn = this.#free.shift() ?? (await this.#reserved());
     if (turn === null) return null;

@@ -20,12 +20,13 @@ import { openSession, type RealtimeClient } from "./client.ts";
 
 let provider: FakeRealtime;
 let gateway: TestGateway;
+let isStopped = false;
 beforeAll(async () => {
   provider = await startFakeRealtime();
   gateway = await startGateway({ yaml: yaml(provider.url), env: { SWITCHYARD_SECRET: SHARED_SECRET } });
 });
 afterAll(async () => {
-  await gateway.stop();
+  if (!isStopped) await gateway.stop();
   await provider.close();
 });
 
@@ -308,6 +309,24 @@ it("leaves nothing of 200 sessions", async () => {
   }
   await vi.waitFor(() => expect(provider.openCount()).toBe(0), { timeout: 10_000 });
   await expectRest(gateway);
+});
+
+it("waits for the response that runs when the gateway stops", async () => {
+  const [busy, idle] = [await open(), await open()];
+  let id = "";
+  const session = provider.sessions.at(-2);
+  provider.once((asked) => {
+    id = begins(asked);
+  });
+  busy.official.send({ type: "response.create" });
+  await busy.next("response.created");
+  isStopped = true;
+  const stopped = gateway.stop();
+  expect(await idle.closed).toEqual({ code: 1001, reason: "shutting_down" });
+  if (session !== undefined) ends(session, id, USAGE);
+  expect((await busy.next("response.done")).response).toMatchObject({ usage: USAGE });
+  expect(await busy.closed).toEqual({ code: 1001, reason: "shutting_down" });
+  await stopped;
 });
 
 /** Waits for the hold of a session that is open. */
