@@ -21,7 +21,7 @@ export const realtime: PassThrough = {
   name: "realtime",
   endpoint: "realtime",
   idempotencyScope: "realtime",
-  outputCapField: "max_output_tokens",
+  outputCapField: "model",
   paths: { ...paths, routes: [] },
   habits,
   keepsNone: true,

@@ -9,11 +9,11 @@ import { TIERS } from "../../core/tiers.ts";
 import type { CallContext } from "../context.ts";
 import type { Clients } from "../exchange/request-format.ts";
 import type { Operation } from "../openapi/operation.ts";
-import { REALTIME_OPERATIONS } from "../realtime/contract.ts";
 import { BATCH_OPERATIONS } from "../v1/batches/contract.ts";
 import { STORED_COMPLETION_OPERATIONS } from "../v1/chat/contract.ts";
 import { V1_OPERATIONS } from "../v1/contract.ts";
 import { CACHE_OPERATIONS } from "../v1/gemini-contract.ts";
+import { REALTIME_OPERATIONS } from "../v1/realtime/contract.ts";
 import { STATE_OPERATIONS } from "../v1/responses/contract.ts";
 import { DOCS_FOLDER } from "./docs.ts";
 

@@ -8,12 +8,12 @@ import { createRequestFormats, type RequestFormats } from "../exchange/request-f
 import { type Content, type Operation, textContent } from "../openapi/operation.ts";
 import { DOCUMENTED } from "../openapi/schema.ts";
 import { SERVICE_OPERATIONS } from "../openapi/service.ts";
-import { REALTIME_OPERATIONS } from "../realtime/contract.ts";
 import { BATCH_OPERATIONS } from "../v1/batches/contract.ts";
 import { callOperations } from "../v1/call-operations.ts";
 import { STORED_COMPLETION_OPERATIONS } from "../v1/chat/contract.ts";
 import { V1_OPERATIONS } from "../v1/contract.ts";
 import { CACHE_OPERATIONS } from "../v1/gemini-contract.ts";
+import { REALTIME_OPERATIONS } from "../v1/realtime/contract.ts";
 import { STATE_OPERATIONS } from "../v1/responses/contract.ts";
 
 interface OpenapiDocument {

@@ -20,8 +20,8 @@ import { accept, handshakeProblem, type Refusal, refuse, type Upgrading } from "
 import { checkKey } from "../sockets/key-check.ts";
 import { turnHeaders } from "../sockets/session.ts";
 import * as TEXT from "../text.ts";
+import { type OpenedSecret, openSecret, SECRET_PREFIX } from "../v1/realtime/secrets.ts";
 import { type BooksContext, createBooks } from "./books.ts";
-import { type OpenedSecret, openSecret, SECRET_PREFIX } from "./secrets.ts";
 import { RealtimeSession } from "./session.ts";
 
 export type RealtimeContext = BooksContext & Pick<CallContext, "settings" | "openCalls" | "state">;

@@ -34,7 +34,7 @@ export interface RealtimeTerms {
   readonly onEnd: (end: SessionEnd) => void;
 }
 
-export interface SessionEnd {
+interface SessionEnd {
   readonly code: number;
   readonly reason: string;
   readonly responses: number;

@@ -4,13 +4,11 @@
 import type { IncomingMessage, Server } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
-import { REALTIME_PATH } from "../../formats/realtime/format.ts";
 import { HeldResponses } from "../../gateway/state/held.ts";
 import type { CallContext, LifecycleContext } from "../context.ts";
 import type { BodyRoom } from "../exchange/body.ts";
 import { requestInside } from "../exchange/inner-socket.ts";
 import { newRequestId, pathOf } from "../exchange/request-head.ts";
-import { createRealtimeOpener, type RealtimeContext } from "../realtime/open.ts";
 import { SocketConnection } from "./connection.ts";
 import { CLOSE } from "./frames.ts";
 import { accept, createCounter, handshakeProblem, isWebSocket, refuse, type Upgrading } from "./handshake.ts";
@@ -24,9 +22,16 @@ const PING_MS = 30_000;
 const CONNECTIONS_PER_KEY = 256;
 const SHUTTING_DOWN = "the gateway is shutting down";
 
-type SocketContext = RealtimeContext & Pick<CallContext, "formats"> & Pick<LifecycleContext, "isClosing">;
+type SocketContext = Pick<CallContext, "settings" | "live" | "formats"> & Pick<LifecycleContext, "isClosing">;
 
-export function serveSockets(server: FastifyInstance, edge: SocketContext, room: BodyRoom): void {
+export interface ServedSockets {
+  readonly edge: SocketContext;
+  readonly room: BodyRoom;
+  /** Opens the connections on other paths. */
+  readonly others: (opener: Omit<Opener, "held" | "edge">) => ReadonlyMap<string, (upgrading: Upgrading) => void>;
+}
+
+export function serveSockets(server: FastifyInstance, { edge, room, others }: ServedSockets): void {
   const sessions = new Set<LeavingSession>();
   const count = createCounter(() => Math.min(CONNECTIONS_PER_KEY, edge.live().limits.inFlightPerKey));
   const held = new HeldResponses({ bytes: HELD_BYTES_MAX, valueBytes: room.valueBytes });
@@ -37,12 +42,12 @@ export function serveSockets(server: FastifyInstance, edge: SocketContext, room:
   );
   const opener = { server: server.server, edge, room, held, sessions, count };
   const open = createOpener(opener);
-  const openRealtime = createRealtimeOpener(opener);
+  const openers = others(opener);
   server.server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
     const [path = ""] = pathOf(request).split("?", 1);
     const plain = path.replace(/\/{2,}/g, "/").replace(/\/$/, "");
-    if (paths.has(plain) && isWebSocket(request)) open({ request, socket, head });
-    else if (plain === REALTIME_PATH && isWebSocket(request)) openRealtime({ request, socket, head });
+    const opens = paths.has(plain) ? open : openers.get(plain);
+    if (opens !== undefined && isWebSocket(request)) opens({ request, socket, head });
     else readAsPlain(server.server, { request, socket, head });
   });
   server.addHook("preClose", async () => {

@@ -3,14 +3,21 @@
 
 import { randomBytes } from "node:crypto";
 import type { FastifyInstance } from "fastify";
-import { GatewayError } from "../../core/errors.ts";
-import { invalid, isObject, type JsonObject, readChoice, readInteger, readString } from "../../formats/json/fields.ts";
-import { REALTIME_PATH } from "../../formats/realtime/format.ts";
-import { decideSession } from "../../gateway/realtime/turn.ts";
-import type { CallContext } from "../context.ts";
-import { parsedBodyOf } from "../exchange/body.ts";
-import * as TEXT from "../text.ts";
-import { callerOf } from "../v1/key-admission.ts";
+import { GatewayError } from "../../../core/errors.ts";
+import {
+  invalid,
+  isObject,
+  type JsonObject,
+  readChoice,
+  readInteger,
+  readString,
+} from "../../../formats/json/fields.ts";
+import { REALTIME_PATH } from "../../../formats/realtime/format.ts";
+import { decideSession } from "../../../gateway/realtime/turn.ts";
+import type { CallContext } from "../../context.ts";
+import { parsedBodyOf } from "../../exchange/body.ts";
+import * as TEXT from "../../text.ts";
+import { callerOf } from "../key-admission.ts";
 
 export const SECRET_PREFIX = "ek_";
 export const CLIENT_SECRETS_PATH = `${REALTIME_PATH}/client_secrets`;

@@ -1,10 +1,10 @@
 // The contract of realtime sessions: the WebSocket itself, and client secrets for browsers.
 
 import { Type } from "typebox";
-import { REALTIME_PATH } from "../../formats/realtime/format.ts";
-import { json, type Operation, query } from "../openapi/operation.ts";
-import { AnyObject, AnyText, Integer, named, optional } from "../openapi/schema.ts";
-import { v1 } from "../v1/contract.ts";
+import { REALTIME_PATH } from "../../../formats/realtime/format.ts";
+import { json, type Operation, query } from "../../openapi/operation.ts";
+import { AnyObject, AnyText, Integer, named, optional } from "../../openapi/schema.ts";
+import { v1 } from "../contract.ts";
 import { CLIENT_SECRETS_PATH, SECONDS } from "./secrets.ts";
 
 const open = { additionalProperties: true };
