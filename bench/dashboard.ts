@@ -146,7 +146,7 @@ async function fill(database: string, requests: number, nowMs: number): Promise<
 function startGateway(database: string, folder: string): Promise<App> {
   const flags = { database, data: folder, port: "0" };
   // Records are kept longer than they are old, so that nothing is deleted while it is measured.
-  const env = { SWITCHYARD_ADMIN_TOKEN: ADMIN_TOKEN, SWITCHYARD_RETENTION_DAYS: "90" };
+  const env = { SWITCHYARD_ADMIN_TOKEN: ADMIN_TOKEN, SWITCHYARD_RETENTION_DAYS: "90", SWITCHYARD_WARM_UP: "false" };
   const loaded = load({ flags, env, cwd: folder });
   if (!loaded.ok) throw new Error(loaded.problems.map(({ place, message }) => `${place}: ${message}`).join("\n"));
   return start(loaded.settings, SILENT_LOG);

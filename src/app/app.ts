@@ -112,8 +112,6 @@ export interface StartOptions {
   readonly passwordCost?: PasswordCost;
   /** Further wire formats with their paths, authentication schemes and framings, for tests. */
   readonly wire?: WireExtension;
-  /** True where the first client should find compiled code. */
-  readonly isWarmedUp?: boolean;
   /** The database, open and migrated, for tests that start many gateways. */
   readonly db?: Db;
   /** Clock of circuit breakers and connections to providers, for tests. */
@@ -173,7 +171,7 @@ async function startOn(dbs: WorkerDbs, settings: Settings, written: Log, options
   await giveStarterCredit(money.credits, DEFAULT_ACCOUNT, settings.billing.starterCredits);
   const edge = edgeOf(parts, options);
   warmRouter(settings.catalog);
-  if (options.isWarmedUp === true) await warmUp(edge);
+  if (settings.server.isWarmedUp) await warmUp(edge);
   const server = await createServer(edge);
   parts.loads.watch(server.server);
   await server.listen({ host: settings.server.host, port: settings.server.port, backlog: BACKLOG });

@@ -43,7 +43,7 @@ interface WorkerContext {
 }
 
 function startWorker({ settings, log, worker }: WorkerContext): Promise<App> {
-  return start(settings, log, { logOutput: log, worker, isWarmedUp: true });
+  return start(settings, log, { logOutput: log, worker });
 }
 
 function shown({ url, publicUrl, firstKey, catalog, credit, setupLink }: App): StartedApp {

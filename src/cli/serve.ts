@@ -171,7 +171,7 @@ async function startOrExplain(
     if (startOther !== undefined) return { app: await startOther(settings, log), madeKey };
     // Loaded here only: a primary process would hold the code of a gateway that it does not run.
     const { start } = await import("../app/app.ts");
-    return { app: await start(settings, log, { logOutput: log, visitor, isWarmedUp: true }), madeKey };
+    return { app: await start(settings, log, { logOutput: log, visitor }), madeKey };
   } catch (error) {
     return explainStart(error as NodeJS.ErrnoException, settings);
   }

@@ -76,7 +76,7 @@ const DATABASES: Readonly<Record<string, () => Promise<Partial<TestDatabase> | n
 
 test.each(Object.entries(DATABASES))(
   "on %s every line ends well, for programs and for people",
-  async (_, makeDatabase) => {
+  async (store, makeDatabase) => {
     const made = await makeDatabase();
     if (made === null) return console.warn("commands are not run on PostgreSQL: there is none here");
     const secret = { SWITCHYARD_SECRET: "a-secret-for-gateway-and-commands" };
@@ -101,6 +101,8 @@ test.each(Object.entries(DATABASES))(
       expect(forPrograms, forPrograms.out + forPrograms.said).toMatchObject({ code: 0 });
       const data = JSON.parse(forPrograms.out) as { id?: string };
       if (line[0] === "keys" && line[1] === "create") keyId = data.id ?? "";
+      // What people read is made of the same data.
+      if (store !== "SQLite") continue;
       if (ONCE.has(line[1] ?? "") || line[0] === "demo" || line.join(" ").startsWith("teams create")) continue;
       const forPeople = await run(line);
       expect(forPeople, forPeople.out + forPeople.said).toMatchObject({ code: 0 });

@@ -10,7 +10,7 @@ import { ensureBuild } from "../../scripts/setup.mjs";
 import { readArguments } from "../../src/cli/command/arguments.ts";
 import { keys } from "../../src/cli/keys.ts";
 import { run } from "../../src/cli/run/run.ts";
-import { OFFLINE, startGateway } from "../support/gateway/gateway.ts";
+import { PLAIN_START, startGateway } from "../support/gateway/gateway.ts";
 import { recordTerminal } from "../support/gateway/terminal.ts";
 import { promisedMs } from "../support/random.ts";
 
@@ -70,7 +70,7 @@ describe("without a gateway", () => {
       cwd: project,
       encoding: "utf8",
       // Port 1 is nobody's.
-      env: { PATH: process.env.PATH, HOME: home, PORT: "1", ANTHROPIC_API_KEY: "", ...OFFLINE },
+      env: { PATH: process.env.PATH, HOME: home, PORT: "1", ANTHROPIC_API_KEY: "", ...PLAIN_START },
     });
     expect(ran.stderr).toContain("simulated by the sandbox");
     expect({ status: ran.status, stderr: ran.stderr }).toMatchObject({ status: 7 });
@@ -84,7 +84,7 @@ describe("without a gateway", () => {
 
   test("a program that is not there is said, and no key stays", async () => {
     const folder = makeFolder();
-    const env = { HOME: folder, PORT: "1", PATH: process.env.PATH, ...OFFLINE };
+    const env = { HOME: folder, PORT: "1", PATH: process.env.PATH, ...PLAIN_START };
     const terminal = recordTerminal({ env });
     expect(await run(readArguments(["run", "no-such-program"]), terminal)).toBe(127);
     expect(terminal.takeSaid()).toContain("no program 'no-such-program'");
@@ -98,7 +98,7 @@ describe("with a gateway", () => {
   async function running() {
     const gateway = await startGateway({ database: "file" });
     onTestFinished(() => gateway.stop());
-    const env = { HOME: makeFolder(), PATH: process.env.PATH, PORT: new URL(gateway.url).port, ...OFFLINE };
+    const env = { HOME: makeFolder(), PATH: process.env.PATH, PORT: new URL(gateway.url).port, ...PLAIN_START };
     return { gateway, env };
   }
 

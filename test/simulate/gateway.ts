@@ -220,6 +220,7 @@ function environment(port: number, databaseUrl: string | null): NodeJS.ProcessEn
     SWITCHYARD_LAME_DUCK_SECONDS: "0",
     SWITCHYARD_STARTER_CREDITS: "0",
     SWITCHYARD_PRICES_CHECK: "off",
+    SWITCHYARD_WARM_UP: "false",
     // A busy machine is no reason to reject requests here.
     SWITCHYARD_EVENT_LOOP_DELAY_MS: "60000",
     SWITCHYARD_QUEUE_MS: "60000",

@@ -39,6 +39,7 @@ export function siteSettings(given: Settings): Settings {
       isReadOnly: false,
       bodyLimitBytes: Math.min(server.bodyLimitBytes, BODY_BYTES_MAX),
       isLocalDiscovered: false,
+      isWarmedUp: false,
     },
     limits: { ...limits, bodyBytes: 32 * MIB },
     prices: { ...prices, priceCheck: "off" },

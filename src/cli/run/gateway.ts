@@ -99,7 +99,7 @@ function sessionSettings(settings: Settings): Settings {
   const isConfigured = options.some(({ path, origin }) => path === "billing.mode" && origin !== "default");
   return {
     ...settings,
-    server: { ...server, host: "127.0.0.1", port: 0, lameDuckSeconds: 0, drainSeconds: 0 },
+    server: { ...server, host: "127.0.0.1", port: 0, lameDuckSeconds: 0, drainSeconds: 0, isWarmedUp: false },
     billing: isConfigured ? billing : { ...billing, billingMode: "metered" },
   };
 }

@@ -84,6 +84,13 @@ export const SERVER_OPTIONS = {
     read: truth,
     help: "Whether a start looks for Ollama, LM Studio, llama.cpp and vLLM at their usual ports on this machine.",
   }),
+  isWarmedUp: option<boolean>({
+    path: "server.warmUp",
+    env: "SWITCHYARD_WARM_UP",
+    default: true,
+    read: truth,
+    help: "Whether each process asks itself canned requests before it serves, which takes up to 0.3 s. Without them it starts sooner, and its first requests take longer.",
+  }),
   adminToken: option<string | null>({
     path: "server.adminToken",
     env: "SWITCHYARD_ADMIN_TOKEN",

@@ -11,7 +11,11 @@ let gateway: TestGateway;
 
 beforeAll(async () => {
   provider = await startFakeProvider();
-  gateway = await startGateway({ yaml: labYaml(provider.url, ["alpha", "beta"]), isWarmedUp: true, creditsUsd: "1" });
+  gateway = await startGateway({
+    yaml: labYaml(provider.url, ["alpha", "beta"]),
+    env: { SWITCHYARD_WARM_UP: "true" },
+    creditsUsd: "1",
+  });
 });
 afterAll(async () => {
   await gateway.stop();

@@ -1,5 +1,5 @@
 // Two workers of one gateway are one gateway to its users: keys, limits, sign-ins, metrics, the live log and money, on
-// SQLite and on PostgreSQL. Every request comes on a connection of its own, so both workers get their share.
+// SQLite and, in the long run, on PostgreSQL. Every request comes on a connection of its own, so both workers get their share.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { get as httpGet, type IncomingMessage } from "node:http";
@@ -23,18 +23,18 @@ import {
   type WorkersGateway,
 } from "../../support/gateway/workers.ts";
 import { type FakeProvider, startFakeProvider } from "../../support/providers/fake-provider.ts";
-import { promisedMs } from "../../support/random.ts";
+import { isLong, promisedMs } from "../../support/random.ts";
 import { bankYaml, owed, PRICES, postedOf } from "../../support/stores/money.ts";
 import { createTestDatabase } from "../../support/stores/postgres.ts";
 import { killUnderLoad } from "./kill-under-load.ts";
 
 vi.setConfig({ testTimeout: 900_000, hookTimeout: 900_000 });
 
-const postgres = await createTestDatabase();
+const postgres = isLong ? await createTestDatabase() : null;
 const COST = owed({ input: 12, output: 5 }, PRICES.alpha);
 const ANSWERED = 'switchyard_requests_total{route="/v1/chat/completions",status="200",tier="';
 
-/** Where there is no PostgreSQL, the reason was printed. */
+/** On PostgreSQL in the long run only: there, one worker is usual, and many-processes.test.ts has two gateways. */
 const STORES = [
   { name: "SQLite", database: "" },
   ...(postgres === null ? [] : [{ name: "PostgreSQL", database: postgres.url }]),

@@ -20,7 +20,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { ensureBuild } from "../../../scripts/setup.mjs";
-import { ADMIN_TOKEN, HELLO, NEVER_SHEDS, OFFLINE } from "../../support/gateway/gateway.ts";
+import { ADMIN_TOKEN, HELLO, NEVER_SHEDS, PLAIN_START } from "../../support/gateway/gateway.ts";
 import { scrape } from "../../support/gateway/scrape.ts";
 import { freePort } from "../../support/network/ports.ts";
 import { type FakeProvider, startFakeProvider } from "../../support/providers/fake-provider.ts";
@@ -54,7 +54,7 @@ afterAll(() => provider.close());
 async function serve(stdout: number | "pipe"): Promise<void> {
   const port = await freePort();
   url = `http://127.0.0.1:${port}`;
-  const env = { SWITCHYARD_ADMIN_TOKEN: ADMIN_TOKEN, SWITCHYARD_DRAIN_SECONDS: "2", ...NEVER_SHEDS, ...OFFLINE };
+  const env = { SWITCHYARD_ADMIN_TOKEN: ADMIN_TOKEN, SWITCHYARD_DRAIN_SECONDS: "2", ...NEVER_SHEDS, ...PLAIN_START };
   writeFileSync(join(folder, "switchyard.yaml"), bankYaml(provider.url, { chain: ["alpha"] }));
   const stdio: StdioOptions = ["ignore", stdout, "inherit"];
   child = spawn(process.execPath, [PROGRAM], {

@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { ADMIN_TOKEN, NEVER_SHEDS, OFFLINE, SHARED_SECRET } from "./gateway.ts";
+import { ADMIN_TOKEN, NEVER_SHEDS, PLAIN_START, SHARED_SECRET } from "./gateway.ts";
 
 export interface GatewayProcess {
   readonly url: string;
@@ -77,7 +77,7 @@ export function launch({ folder, env = {} }: ProcessOptions, words: readonly str
       // One process for one gateway, whatever the default is.
       SWITCHYARD_WORKERS: "1",
       ...NEVER_SHEDS,
-      ...OFFLINE,
+      ...PLAIN_START,
       // A real provider's tests count from what they top up.
       ...(existsSync(join(folder, "switchyard.yaml")) ? { SWITCHYARD_STARTER_CREDITS: "0" } : {}),
       // Gateways on one server need one secret.

@@ -20,8 +20,9 @@ export const SHARED_SECRET = "the-secret-of-test-gateways";
 /** A test and its gateway share one process: that it is busy, or the machine, is no reason to refuse anything. */
 export const NEVER_SHEDS = { SWITCHYARD_EVENT_LOOP_DELAY_MS: "60000", SWITCHYARD_QUEUE_MS: "60000" };
 
-/** No test reads a price list from the network. */
-export const OFFLINE = {
+/** No test reads a price list from the network, and compiling ahead costs a third of a start's CPU. */
+export const PLAIN_START = {
+  SWITCHYARD_WARM_UP: "false",
   SWITCHYARD_PRICES_CHECK: "off",
   SWITCHYARD_PRICES_URL: "http://127.0.0.1:1/prices.json",
   SWITCHYARD_PRICES_GENAI_URL: "off",
@@ -68,8 +69,6 @@ export interface GatewayOptions {
   readonly providerNow?: () => number;
   /** Bounds the reading of a price feed. */
   readonly feedMsMax?: number;
-  /** Runs the warm-up that a process of `switchyard serve` runs. */
-  readonly isWarmedUp?: boolean;
 }
 
 export async function startGateway(options: GatewayOptions = {}): Promise<TestGateway> {
@@ -80,7 +79,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     SWITCHYARD_DRAIN_SECONDS: "1",
     SWITCHYARD_ADMIN_TOKEN: ADMIN_TOKEN,
     ...NEVER_SHEDS,
-    ...OFFLINE,
+    ...PLAIN_START,
     // A real provider's tests count from what they top up.
     ...(options.yaml === undefined ? {} : { SWITCHYARD_STARTER_CREDITS: "0" }),
     ...(options.database === "file" ? {} : { DATABASE_URL: options.database ?? IN_MEMORY }),
@@ -98,7 +97,6 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     ...(options.wire && { wire: options.wire }),
     ...(options.providerNow && { providerNow: options.providerNow }),
     ...(options.feedMsMax && { feedMsMax: options.feedMsMax }),
-    ...(options.isWarmedUp && { isWarmedUp: true }),
   });
   const key = app.firstKey ?? "";
   const send = async (

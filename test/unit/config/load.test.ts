@@ -92,6 +92,7 @@ describe("without any configuration", () => {
         trustedProxies: [],
         adminToken: null,
         isLocalDiscovered: true,
+        isWarmedUp: true,
         workers: "auto",
         ...{ headersTimeoutMs: 15_000, bodyGraceMs: 10_000, requestTimeoutMs: 300_000, keepAliveMs: 75_000 },
       },

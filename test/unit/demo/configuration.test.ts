@@ -16,7 +16,12 @@ let app: App;
 let cookie = "";
 
 beforeAll(async () => {
-  const env = { PORT: "0", DATABASE_URL: `sqlite:${join(folder, "demo.db")}`, SWITCHYARD_DATA: folder };
+  const env = {
+    PORT: "0",
+    SWITCHYARD_WARM_UP: "false",
+    DATABASE_URL: `sqlite:${join(folder, "demo.db")}`,
+    SWITCHYARD_DATA: folder,
+  };
   const loaded = load({ flags: {}, env, cwd: folder });
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems));
   const settings = demoSettings(loaded.settings);

@@ -9,6 +9,7 @@ import { readArguments } from "../../../src/cli/command/arguments.ts";
 import { demo } from "../../../src/cli/demo.ts";
 import type { Db } from "../../../src/core/db.ts";
 import { formatUsd, parseUsd } from "../../../src/core/money.ts";
+import type { RequestRecord } from "../../../src/core/requests/records.ts";
 import { demoCatalog } from "../../../src/demo/configuration.ts";
 import { type DemoFilled, fillWithDemo } from "../../../src/demo/fill.ts";
 import { OLDER_NOTE } from "../../../src/demo/money.ts";
@@ -26,6 +27,14 @@ const NOW = Date.UTC(2026, 4, 20, 15, 30);
 const MONTHS = 2;
 const TEAMS = 2;
 const DAY_MS = 24 * 60 * 60 * 1000;
+
+let made: readonly RequestRecord[] | null = null;
+
+/** What `serve --demo` has, made once for all who read it. */
+function twoMonths(): readonly RequestRecord[] {
+  made ??= [...demoTraffic({ requests: 4_000, days: 60, seed: 1, nowMs: NOW }, demoCatalog())];
+  return made;
+}
 
 async function filledStore(
   requests: number,
@@ -211,7 +220,7 @@ test.each([
 });
 
 test("latencies are believable, and yesterday one provider failed", () => {
-  const records = [...demoTraffic({ requests: 8_000, days: 60, seed: 1, nowMs: NOW }, demoCatalog())];
+  const records = twoMonths();
   const first = records.flatMap(({ status, firstContentMs }) => (status === 200 ? [firstContentMs ?? 0] : []));
   const p95 = first.sort((a, b) => a - b)[Math.floor(first.length * 0.95)] as number;
   expect(p95).toBeGreaterThan(800);
@@ -225,10 +234,9 @@ test("latencies are believable, and yesterday one provider failed", () => {
 });
 
 test("a turn that stayed was answered by the model and host of the turn before", () => {
-  const records = demoTraffic({ requests: 3_000, days: 30, seed: 1, nowMs: NOW }, demoCatalog());
   const last = new Map<string, unknown>();
   let stays = 0;
-  for (const { session, sessionState, answeredBy, requestId } of records) {
+  for (const { session, sessionState, answeredBy, requestId } of twoMonths()) {
     const before = last.get(session ?? "");
     if (sessionState === "stayed" && answeredBy !== null) {
       stays += 1;
@@ -241,7 +249,7 @@ test("a turn that stayed was answered by the model and host of the turn before",
 
 // Prices of today decide the sum: it has to be one that a dashboard shows in dollars, and that the baseline exceeds clearly.
 test("60 days cost dollars, far less than the baseline, and half of the conversations read from a cache", () => {
-  const records = [...demoTraffic({ requests: 4_000, days: 60, seed: 1, nowMs: NOW }, demoCatalog())];
+  const records = twoMonths();
   const own = records.filter(({ accountId }) => accountId === "default");
   const charge = own.reduce((sum, { cost }) => sum + (cost?.charge ?? 0n), 0n);
   const baseline = own.reduce((sum, { cost }) => sum + (cost?.baseline ?? 0n), 0n);
