@@ -30,7 +30,7 @@ import { registerGuide } from "./pages/llms.ts";
 import { registerOpenapi } from "./pages/openapi.ts";
 import { readPage, registerUi } from "./pages/ui.ts";
 import { createRealtimeOpener } from "./realtime/open.ts";
-import { serveSockets } from "./sockets/upgrade.ts";
+import { type ServedSockets, serveSockets } from "./sockets/upgrade.ts";
 import { createUnmatchedCounter } from "./v1/key-admission.ts";
 import { registerV1 } from "./v1/routes.ts";
 
@@ -73,10 +73,7 @@ export async function createServer(edge: Edge, options: ServerOptions = {}): Pro
   // Node would reject an unknown expectation itself, without a request id; ignoring it is allowed (RFC 9110, 10.1.1).
   server.server.on("checkExpectation", (request, response) => server.server.emit("request", request, response));
   endWaitingResponses(server.server);
-  serveSockets(server, {
-    ...{ edge, room: bodies },
-    others: (opener) => new Map([[REALTIME_PATH, createRealtimeOpener({ ...opener, edge })]]),
-  });
+  serveSockets(server, { edge, room: bodies, others: (opener) => realtimeOpener(opener, edge) });
   handleBodies(server, bodies, edge.settings.server.bodyGraceMs);
   server.setErrorHandler((error, request, reply) => {
     const known = toGatewayError(error);
@@ -100,6 +97,13 @@ export async function createServer(edge: Edge, options: ServerOptions = {}): Pro
   });
   await server.register((pages) => registerGuarded(pages, edge, options.uiFolder));
   return server;
+}
+
+function realtimeOpener(
+  opener: Parameters<ServedSockets["others"]>[0],
+  edge: Edge,
+): ReturnType<ServedSockets["others"]> {
+  return new Map([[REALTIME_PATH, createRealtimeOpener({ ...opener, edge })]]);
 }
 
 function createBodyBudget({ settings, metrics, watchBodies }: Edge): BodyBudget {
