@@ -29,7 +29,7 @@ import { registerHome } from "./pages/home.ts";
 import { registerGuide } from "./pages/llms.ts";
 import { registerOpenapi } from "./pages/openapi.ts";
 import { readPage, registerUi } from "./pages/ui.ts";
-import { createRealtimeOpener } from "./realtime/open.ts";
+import { createRealtimeOpener } from "./realtime-sessions/open.ts";
 import { type ServedSockets, serveSockets } from "./sockets/upgrade.ts";
 import { createUnmatchedCounter } from "./v1/key-admission.ts";
 import { registerV1 } from "./v1/routes.ts";

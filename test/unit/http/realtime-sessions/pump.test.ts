@@ -1,7 +1,7 @@
 // Messages stay in order and never pile up: while one waits, its source is not read.
 
 import { expect, it } from "vitest";
-import { Pump } from "../../../../src/http/realtime/pump.ts";
+import { Pump } from "../../../../src/http/realtime-sessions/pump.ts";
 
 it("reads nothing while a message waits, and releases each one once it is handled", async () => {
   const told: string[] = [];

@@ -24,7 +24,7 @@ import { type OpenedSecret, openSecret, SECRET_PREFIX } from "../v1/realtime/sec
 import { type BooksContext, createBooks } from "./books.ts";
 import { RealtimeSession } from "./session.ts";
 
-export type RealtimeContext = BooksContext & Pick<CallContext, "settings" | "openCalls" | "state">;
+type RealtimeContext = BooksContext & Pick<CallContext, "settings" | "openCalls" | "state">;
 
 interface RealtimeOpener {
   readonly server: Server;
