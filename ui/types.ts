@@ -9,7 +9,7 @@ import type {
   AlertTestSchema,
   MadeAlertTargetSchema,
 } from "../src/http/api/alerts/targets.ts";
-import type { AuditEntrySchema } from "../src/http/api/audit/routes.ts";
+import type { ListedAuditEntrySchema } from "../src/http/api/audit/routes.ts";
 import type { BudgetSchema } from "../src/http/api/budgets.ts";
 import type { VersionSchema } from "../src/http/api/configuration/exchange.ts";
 import type { PricesSchema } from "../src/http/api/configuration/prices.ts";
@@ -94,7 +94,7 @@ export interface ProfileKeyPage extends List<Key> {
 /** A profile without its name: what it changes about routing. */
 export type Rules = Omit<Profile, "id" | "name" | "description" | "shadow" | "createdAt" | "updatedAt">;
 export type Outcomes = Shape<typeof OutcomesSchema>;
-export type AuditEntry = Shape<typeof AuditEntrySchema>;
+export type AuditEntry = Shape<typeof ListedAuditEntrySchema>;
 export type Credits = Shape<typeof CreditsSchema>;
 export type LedgerEntry = Shape<typeof LedgerLineSchema>;
 export type LedgerMonth = Shape<typeof LedgerMonthSchema>;

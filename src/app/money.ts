@@ -19,6 +19,7 @@ import { createIdempotencyStore } from "../store/ledger/idempotency.ts";
 import { createKeptAnswers } from "../store/ledger/kept-answers.ts";
 import { createLedgerStore } from "../store/ledger/ledger.ts";
 import { createLedgerList } from "../store/ledger/list.ts";
+import { keepBatchHolds } from "../store/ledger/processes.ts";
 import { createSealer } from "../store/secret/seal.ts";
 import { createWriteWatch } from "../store/write-watch.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
@@ -76,6 +77,7 @@ export async function openMoney(db: Db, context: MoneyContext): Promise<Money> {
   const upkeep = createUpkeep({ verify, idempotency, sweepBudgets, ownerSilentMs, onAudit, log });
   // Must come before the first hold under this name.
   await worker?.link.call(WORKER_SERVICES.owner, owner);
+  await keepBatchHolds(db);
   await ledger.start();
   if (hasDuties(worker)) await upkeep.start();
   return {

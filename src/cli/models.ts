@@ -138,7 +138,7 @@ async function check(options: ModelOptions, settings: Settings, terminal: Termin
   const { catalog } = catalogAt(settings.catalog, terminal.now());
   const listings = await listProviders(catalog);
   const findings = compareModels(catalog, listings, terminal.now());
-  const checks = listings.map(listingCheck);
+  const checks = listings.map((listing) => listingCheck(listing, terminal.now()));
   const isOk = countStates([...checks, ...findings]).failed === 0;
   if (options.isJson) {
     const known = new Set([...catalog.models.values()].flatMap(({ hosts }) => hosts.map(({ upstream }) => upstream)));

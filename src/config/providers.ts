@@ -12,6 +12,7 @@ import { dialectChanges, textMap } from "./dialects.ts";
 import type { Environment, Variable } from "./environment.ts";
 import { type Located, type MappingEntry, nodeAt } from "./located.ts";
 import { MODEL_ID } from "./models.ts";
+import { day } from "./prices.ts";
 import { baseUrl, hidden, listOf, number, oneOf, regionList, reject, shape, text, truth } from "./readers.ts";
 import type { Report } from "./report.ts";
 
@@ -27,7 +28,9 @@ const keyText = hidden(
   text({ test: (value) => KEY.test(value), expected: "a key of plain characters, without spaces" }),
 );
 const keyName = text({ test: (value) => /^[\w-]{1,32}$/.test(value), expected: "letters, digits, - and _" });
-const keyEntry = shape({ key: keyText, weight: number({ min: 0, max: WEIGHT_MAX }), id: keyName }, ["key"]);
+const keyEntry = shape({ key: keyText, weight: number({ min: 0, max: WEIGHT_MAX }), id: keyName, expires: day }, [
+  "key",
+]);
 
 const entryReader = (kinds: readonly ProviderKind[]) =>
   shape({
@@ -98,11 +101,13 @@ function readKeys(node: Located, report: Report): readonly ProviderKey[] | undef
       key,
       weight = 1,
       id: name = "",
+      expires,
     } = (item.kind === "mapping" ? keyEntry(item, report) : { key: keyText(item, report) }) ?? {};
     if (key === undefined) continue;
     const id = name || keyId(key);
     const same = keys.find((other) => other.key === key || other.id === id);
-    if (same === undefined) keys.push({ id, key, weight });
+    const end = expires === undefined ? {} : { endsAtMs: Date.parse(`${expires}T00:00:00Z`) };
+    if (same === undefined) keys.push({ id, key, weight, ...end });
     else {
       const message = same.key === key ? "the same key is listed twice" : `two keys have the id '${id}'`;
       report.problems.push({ place: item.place, message, suggestion: null });
@@ -147,6 +152,7 @@ function readProvider(id: string, entry: MappingEntry, input: ProvidersInput): P
     ...(formats === undefined ? {} : { formats }),
     apiKey,
     ...(first === undefined || further.length === 0 ? {} : { apiKeys: [first, ...further] }),
+    ...(first?.endsAtMs === undefined || further.length > 0 ? {} : { keyEndsAtMs: first.endsAtMs }),
     headers: fields.headers ?? {},
     timeouts: timeoutsOf(fields.timeouts ?? {}),
     // An address from the operator may be one of their own network: local models are an everyday case.

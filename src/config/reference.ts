@@ -189,7 +189,7 @@ function entriesText(): string {
 | \`deployments\` | as the models are called | \`kind: azure\` and \`azure-anthropic\` only: names of deployments by model, such as \`{ gpt-4.1: prod }\`. The provider then serves these models of the catalogue and no others |
 | \`formats\` | of the kind, or of a built-in name at its own address | what it speaks, the usual format first. A server of kind \`openai\` or \`azure\` may speak \`[openai-chat, openai-responses]\` |
 | \`apiKey\` | none | its key, best as \`\${NAME}\` |
-| \`apiKeys\` | none | several keys instead of one: \`[\${KEY_A}, { key: \${KEY_B}, weight: 2 }]\`. A key gets its weight's share of the conversations, and one with weight 0 is not used. \`id\` names a key in health, log and doctor. The vendor's variable is then not used |
+| \`apiKeys\` | none | several keys instead of one: \`[\${KEY_A}, { key: \${KEY_B}, weight: 2 }]\`. A key gets its weight's share of the conversations, and one with weight 0 is not used. \`id\` names a key in health, log and doctor. \`expires: 2027-01-31\` is the day on which it ends, of which an [event](../operate/events.md#keys-that-end) warns. The vendor's variable is then not used |
 | \`headers\` | none | sent with every call |
 | \`allowPrivateNetwork\` | yes for an address that you wrote, else no | whether the address may lead to a private network. Link-local and metadata addresses are never called |
 | \`traceparent\` | no | whether calls carry a trace id |

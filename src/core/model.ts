@@ -228,6 +228,8 @@ export interface ProviderKey {
   readonly key: string;
   /** Share of conversations that use this key, relative to the other keys. */
   readonly weight: number;
+  /** The end of the key, where its operator wrote one. */
+  readonly endsAtMs?: number;
 }
 
 export interface Provider extends ProviderKind {
@@ -239,6 +241,8 @@ export interface Provider extends ProviderKind {
   readonly formats?: readonly FormatName[];
   /** The first of its keys; null where it needs none. */
   readonly apiKey: string | null;
+  /** The end of the only key, where its operator wrote one. */
+  readonly keyEndsAtMs?: number;
   /** All of its keys; absent where there are not several. */
   readonly apiKeys?: readonly ProviderKey[];
   /** Extra headers, sent on every call as they are. */
@@ -267,6 +271,8 @@ export interface SignInState {
   readonly expiresAtMs: number | null;
   /** The reason why the last fetch failed; null where it did not. */
   readonly problem: string | null;
+  /** False for a key or credentials that somebody has to replace before they end. */
+  readonly isRenewed: boolean;
 }
 
 /** Clouds find credentials themselves, and some servers take their key in a header of another name. */
@@ -292,3 +298,6 @@ export function formatsOf({ formats = [] }: Pick<ModelHost, "formats">, provider
   const own = formats.filter((format) => spoken.includes(format));
   return own.length > 0 ? own : spoken;
 }
+
+/** A key that ends sooner is worth telling somebody. */
+export const KEY_ENDS_SOON_MS = 7 * 86_400_000;

@@ -15,6 +15,7 @@ import { createProfileStore } from "../store/accounts/profiles.ts";
 import { createTeamStore } from "../store/accounts/teams.ts";
 import { createRecordStore } from "../store/requests/write.ts";
 import { SILENT_LOG } from "../telemetry/log.ts";
+import { failingOf, writeBudgets, writeCompany, writeEvents } from "./company.ts";
 import { demoCatalog } from "./configuration.ts";
 import { bookSpending, monthOf, type OlderTraffic } from "./money.ts";
 import { writeOutcomes } from "./outcomes.ts";
@@ -74,12 +75,15 @@ export async function fillWithDemo({ db, log }: DemoDbs, plan: DemoPlan): Promis
       newest: newest.filter((record) => record.accountId === accountId),
       older: older.get(accountId) ?? NONE,
     };
-    const booked = await bookSpending(db, { accountId, fromMs, ...own });
+    const countsOn = await writeBudgets(db, { accountId, records: own.newest, nowMs: plan.nowMs });
+    const booked = await bookSpending(db, { accountId, fromMs, countsOn, ...own });
     charged += booked.charged;
     balance += booked.balance;
     for (const { charge } of own.older.values()) olderCharge += charge;
   };
   await Promise.all([...DEMO_TEAMS.keys()].map(book));
+  const accountName = DEMO_TEAMS.get(DEFAULT_ACCOUNT) ?? "";
+  await writeEvents(db, { ...plan, accountName, failing: failingOf(newest, plan.nowMs) });
   return {
     requests: plan.requests,
     chargedUsd: formatUsd(charged),
@@ -97,6 +101,7 @@ async function createOwners(db: Db, { nowMs, days }: DemoPlan, { baseline }: Cat
   for (const [id, name] of DEMO_TEAMS) {
     await unlessExists(() => accounts.insert({ id, name, billingMode: null, createdAtMs }));
   }
+  await writeCompany(db, { createdAtMs, nowMs });
   const profile = { id: BUDGET_ID, accountId: DEFAULT_ACCOUNT, name: "budget", constraints: BUDGET };
   // The model that answered its samples; of the requests that a visitor sends with its keys, some are answered twice, too.
   const shadow = { model: baseline.id, share: 0.05, budgetPerDay: 2_000_000_000n };
@@ -109,8 +114,10 @@ async function createOwners(db: Db, { nowMs, days }: DemoPlan, { baseline }: Cat
   const directory = createDirectory({ accounts, keys: store, profiles, teams: createTeamStore(db), log: SILENT_LOG });
   const keys = createKeys({ store, directory, log: SILENT_LOG, now: () => createdAtMs });
   let production: string | null = null;
-  for (const { id, accountId, name, profileId } of DEMO_KEYS.filter((key) => key.id !== PLAYGROUND_ID)) {
-    const created = await unlessExists(() => keys.create({ id, accountId, name, profileId }));
+  for (const { id, accountId, name, profileId, teamId, memberId } of DEMO_KEYS.filter(
+    (key) => key.id !== PLAYGROUND_ID,
+  )) {
+    const created = await unlessExists(() => keys.create({ id, accountId, name, profileId, teamId, memberId }));
     if (id === PRODUCTION_ID) production = created?.text ?? null;
   }
   return production;

@@ -12,6 +12,7 @@ import { clockSql } from "../store/dialect.ts";
 import { createLedgerStore } from "../store/ledger/ledger.ts";
 import { createLedgerList } from "../store/ledger/list.ts";
 import { SILENT_LOG } from "../telemetry/log.ts";
+import type { CountsOn } from "./company.ts";
 
 /** The note on corrections, by which tests and `switchyard demo` know them. */
 export const OLDER_NOTE = "demo: older traffic";
@@ -43,6 +44,7 @@ interface DemoSpending {
   readonly older: ReadonlyMap<string, OlderTraffic>;
   /** Oldest first, all of them after the older traffic. */
   readonly newest: readonly RequestRecord[];
+  readonly countsOn: CountsOn;
 }
 
 export function monthOf(atMs: number): string {
@@ -52,7 +54,7 @@ export function monthOf(atMs: number): string {
 /** Books all of it. The sum of the charges, and the balance that is left. */
 export async function bookSpending(
   db: Db,
-  { accountId, fromMs, older, newest }: DemoSpending,
+  { accountId, fromMs, older, newest, countsOn }: DemoSpending,
 ): Promise<{ readonly charged: NanoUsd; readonly balance: NanoUsd }> {
   const clock = await createDemoClock(db, accountId);
   const owner = "demo";
@@ -81,10 +83,10 @@ export async function bookSpending(
       await credits.adjust({ ...move, amountUsd: `-${formatUsd(past.charge)}`, note: OLDER_NOTE });
     }
     for (const window of own) {
-      await holdAll(ledger, window);
+      await holdAll(ledger, window, countsOn);
       for (const together of split(window, (first, record) => spanOf(first) === spanOf(record))) {
         clock.advanceTo(together.at(-1)?.atMs ?? 0);
-        await settleAll(ledger, together);
+        await settleAll(ledger, together, countsOn);
       }
     }
     charged += due;
@@ -121,20 +123,20 @@ function holdIdOf({ id, cost }: RequestRecord): string {
   return cost?.holdId ?? `demo-${id}`;
 }
 
-async function holdAll(ledger: Ledger, records: readonly RequestRecord[]): Promise<void> {
+async function holdAll(ledger: Ledger, records: readonly RequestRecord[], countsOn: CountsOn): Promise<void> {
   const held = await Promise.all(
     records.map((record) => {
       const { accountId, keyId, hold } = record;
       return ledger.hold({
         ...{ id: holdIdOf(record), accountId, keyId, amounts: [hold ?? 0n] },
-        ...{ atLeast: null, spendLimit: null, isMetered: false, periodStartMs: 0 },
+        ...{ atLeast: null, spendLimit: null, isMetered: false, periodStartMs: 0, budgets: countsOn(record) },
       });
     }),
   );
   if (held.some(({ state }) => state !== "held")) throw new Error("the demo credits did not cover the demo");
 }
 
-async function settleAll(ledger: Ledger, records: readonly RequestRecord[]): Promise<void> {
+async function settleAll(ledger: Ledger, records: readonly RequestRecord[], countsOn: CountsOn): Promise<void> {
   const settled = await Promise.all(
     records.map(async (record) => {
       const { accountId } = record;
@@ -142,7 +144,8 @@ async function settleAll(ledger: Ledger, records: readonly RequestRecord[]): Pro
       if (record.cost === null) return ledger.release({ holdId, accountId });
       const { charge } = record.cost;
       const usage = usageOf(record, record.cost);
-      const { state } = await ledger.settle({ holdId, accountId, charge, usage, periodStartMs: 0, answer: null });
+      const settlement = { holdId, accountId, charge, usage, periodStartMs: 0, answer: null };
+      const { state } = await ledger.settle({ ...settlement, budgets: countsOn(record) });
       return state;
     }),
   );

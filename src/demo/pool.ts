@@ -12,6 +12,7 @@ import { EXPECTED_OUTPUT_TOKENS } from "../routing/cost.ts";
 import { decide } from "../routing/decide.ts";
 import { hostedModelsOf } from "../routing/hosts.ts";
 import { featuresOf } from "../telemetry/features.ts";
+import { GRACE_ID, HELPDESK_ID, JOBS_ID, SHOP_ID, SUPPORT_ACCOUNT } from "./company.ts";
 import { BATCH, type DemoPrompts, type DemoTurn, demoConversation, EVERYDAY, SUPPORT } from "./prompts.ts";
 import type { DemoRandom } from "./random.ts";
 
@@ -25,6 +26,9 @@ interface DemoKey extends DemoPrompts {
   readonly routes: readonly string[];
   readonly constraints: Constraints;
   readonly profileId: string | null;
+  readonly teamId: string | null;
+  /** The person that it belongs to; null for a service. */
+  readonly memberId: string | null;
   /** The end users that it names; none where it names none. */
   readonly users: readonly string[];
   /** The values of its tags, by name; `group` is the group of the prompt. */
@@ -34,9 +38,8 @@ interface DemoKey extends DemoPrompts {
 /** The accounts of the demo, by id. */
 export const DEMO_TEAMS: ReadonlyMap<string, string> = new Map([
   [DEFAULT_ACCOUNT, "Product team"],
-  ["account_demo_support", "Support team"],
+  [SUPPORT_ACCOUNT, "Support team"],
 ]);
-const SUPPORT_TEAM = "account_demo_support";
 
 export const PRODUCTION_ID = "key_demo_production";
 /** Requests of the dashboard's playground are recorded under this name; it is no key. */
@@ -55,17 +58,19 @@ export const BUDGET: Constraints = { ...NO_CONSTRAINTS, tierCeiling: "LIGHT" };
 export const DEMO_KEYS: readonly DemoKey[] = [
   {
     ...{ id: PRODUCTION_ID, accountId: DEFAULT_ACCOUNT, name: "production", share: 52, profileId: null },
-    ...{ routes: [CHAT, CHAT, CHAT, "/v1/messages"], constraints: NO_CONSTRAINTS },
+    ...{ routes: [CHAT, CHAT, CHAT, "/v1/messages"], constraints: NO_CONSTRAINTS, teamId: SHOP_ID, memberId: null },
     ...{ turnsMax: 8, users: CUSTOMERS, groups: EVERYDAY, system: "shop" },
     tags: { app: ["web", "web", "ios", "android"], feature: ["assistant", "assistant", "search", "summaries"] },
   },
   {
     ...{ id: "key_demo_batch", accountId: DEFAULT_ACCOUNT, name: "batch", share: 34, profileId: BUDGET_ID },
     ...{ routes: [CHAT], constraints: BUDGET, ...NOBODY, groups: BATCH, system: "jobs" },
+    ...{ teamId: JOBS_ID, memberId: GRACE_ID },
     tags: { job: "group" },
   },
   {
-    ...{ id: "key_demo_helpdesk", accountId: SUPPORT_TEAM, name: "helpdesk", share: 18, profileId: null },
+    ...{ id: "key_demo_helpdesk", accountId: SUPPORT_ACCOUNT, name: "helpdesk", share: 18, profileId: null },
+    ...{ teamId: HELPDESK_ID, memberId: null },
     ...{ routes: ["/v1/messages"], constraints: NO_CONSTRAINTS, turnsMax: 6 },
     ...{ groups: SUPPORT, system: "helpdesk" },
     ...{ users: ["ana@example.com", "ben@example.com", "chidi@example.com", "dora@example.com"], tags: {} },
@@ -79,6 +84,7 @@ export const DEMO_KEYS: readonly DemoKey[] = [
       groups: EVERYDAY,
       system: null,
       tags: {},
+      ...{ teamId: null, memberId: null },
     },
   },
 ];

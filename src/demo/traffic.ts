@@ -213,7 +213,7 @@ function rejected({ key, route, chat, content, decision, features }: DemoRequest
   return {
     keyId: key.id,
     profileId: key.profileId,
-    ...{ teamId: null, memberId: null },
+    ...{ teamId: key.teamId, memberId: key.memberId },
     route,
     status: 0,
     errorCode: null,

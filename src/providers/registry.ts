@@ -8,6 +8,7 @@ import type { ProviderFormat } from "../formats/format.ts";
 import { createFormats, type Formats } from "../formats/registry.ts";
 import type { SseReader } from "../formats/sse/reader.ts";
 import type { Auth } from "./auth/auth.ts";
+import { type KeyEnd, keyEndsOf } from "./auth/key-ends.ts";
 import { AUTHS, type AuthRows, openAuth } from "./auth/schemes.ts";
 import { FRAMINGS, type FramingRows, framingOf } from "./framing.ts";
 import { createKeyed } from "./keyed.ts";
@@ -28,6 +29,8 @@ interface Connection {
   readonly newEvents: () => SseReader;
   /** The sign-in of the first of its keys; null where nothing ends, or nothing was sent yet. */
   signIn(): SignInState | null;
+  /** Ends of keys and credentials that nobody renews. */
+  keyEnds(): readonly KeyEnd[];
   /** The same, once the cloud was asked for credentials and whom it sees. */
   identify(signal: AbortSignal): Promise<SignInState | null>;
   /** Takes the provider's secrets, and what looks like any, out of what it says. */
@@ -95,7 +98,15 @@ export function createRegistry(
       return TRANSPORTS[provider.transport](single, options);
     });
     const redact = createRedact(provider, secretsOf(signIns));
-    connections.set(provider.id, { provider, transport, format, formatFor, newEvents, redact, ...seen(signIns[0]) });
+    connections.set(provider.id, {
+      provider,
+      transport,
+      format,
+      formatFor,
+      newEvents,
+      redact,
+      ...seen(signIns[0], provider),
+    });
   }
   return {
     connection(providerId) {
@@ -116,10 +127,18 @@ export function createRegistry(
   };
 }
 
-function seen(auth: Auth | undefined): Pick<Connection, "signIn" | "identify"> {
-  const signIn = (): SignInState | null => (auth?.form === "each" ? auth.state() : null);
+function seen(auth: Auth | undefined, provider: Provider): Pick<Connection, "signIn" | "keyEnds" | "identify"> {
+  const written = keyEndsOf(provider);
+  const soonest = written.reduce((least, { endsAtMs }) => Math.min(least, endsAtMs), Number.POSITIVE_INFINITY);
+  const ofKey = { identity: null, expiresAtMs: soonest, problem: null, isRenewed: false };
+  const own = (): SignInState | null => (auth?.form === "each" ? auth.state() : null);
+  const signIn = (): SignInState | null => own() ?? (written.length === 0 ? null : ofKey);
   return {
     signIn,
+    keyEnds() {
+      const { expiresAtMs = null, isRenewed = true } = own() ?? {};
+      return isRenewed || expiresAtMs === null ? written : [...written, { id: "", endsAtMs: expiresAtMs }];
+    },
     async identify(signal) {
       const state = signIn();
       if (state === null || auth?.form !== "each" || auth.identify === undefined) return state;

@@ -55,6 +55,39 @@ const claudeCode: Agent = {
   ],
 };
 
+/** In its mode for a cloud, with the address of the gateway in place of the cloud's. */
+const claudeCodeForBedrock: Agent = {
+  ...claudeCode,
+  name: "Claude Code for Bedrock",
+  prepare: ({ gateway }, task) => ({
+    args: ["-p", task, "--allowedTools", "Read,Edit"],
+    env: {
+      CLAUDE_CODE_USE_BEDROCK: "1",
+      AWS_REGION: "us-east-1",
+      ANTHROPIC_BEDROCK_BASE_URL: gateway.url,
+      AWS_BEARER_TOKEN_BEDROCK: gateway.key,
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+    },
+  }),
+};
+
+const claudeCodeForVertex: Agent = {
+  ...claudeCode,
+  name: "Claude Code for Vertex AI",
+  prepare: ({ gateway }, task) => ({
+    args: ["-p", task, "--allowedTools", "Read,Edit"],
+    env: {
+      CLAUDE_CODE_USE_VERTEX: "1",
+      CLAUDE_CODE_SKIP_VERTEX_AUTH: "1",
+      CLOUD_ML_REGION: "global",
+      ANTHROPIC_VERTEX_PROJECT_ID: "any",
+      ANTHROPIC_VERTEX_BASE_URL: `${gateway.url}/v1`,
+      ANTHROPIC_CUSTOM_HEADERS: `Authorization: Bearer ${gateway.key}`,
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+    },
+  }),
+};
+
 const opencode: Agent = {
   name: "opencode",
   package: "opencode-ai",
@@ -141,4 +174,7 @@ const gemini: Agent = {
   ],
 };
 
-export const AGENTS: readonly Agent[] = [claudeCode, opencode, codex, gemini];
+export const AGENTS: readonly Agent[] = [
+  ...[claudeCode, claudeCodeForBedrock, claudeCodeForVertex],
+  ...[opencode, codex, gemini],
+];

@@ -8,8 +8,10 @@ import { BATCH_OWNER, batchHoldId } from "../../src/core/batches/holds.ts";
 import type { Db } from "../../src/core/db.ts";
 import type { HoldOp, LedgerOp, LedgerStore } from "../../src/core/ledger.ts";
 import { openDb } from "../../src/store/db.ts";
+import { clockSql } from "../../src/store/dialect.ts";
 import { createLedgerAudit } from "../../src/store/ledger/audit.ts";
 import { createLedgerStore } from "../../src/store/ledger/ledger.ts";
+import { countProcesses, keepBatchHolds } from "../../src/store/ledger/processes.ts";
 import { fc } from "../support/property.ts";
 import { hold, release, settle, topUp } from "../support/stores/ledger.ts";
 import { describeStores } from "../support/stores/stores.ts";
@@ -88,6 +90,23 @@ await describeStores("holds of batches", ({ url, isShared }) => {
     await run(release(batch, { accountId }));
     expect(await wallet()).toEqual({ posted: 900n, held: 0n });
     await expectSound();
+  });
+
+  test("a version that knows no batches leaves it alone, and the row for that counts as no process", async () => {
+    if (db.kind !== "postgres") return;
+    await keepBatchHolds(db);
+    await keepBatchHolds(db);
+    await run(whole(800n, false));
+    await mine.forgetSilent(1);
+    expect(await countProcesses(db)).toBe(0);
+    // The statement of version 0.1.0.
+    const orphans = await db.query(
+      `SELECT h.id FROM holds h LEFT JOIN processes p ON p.id = h.owner WHERE h.state = 'open' AND h.owner <> $1
+       AND (p.seen_at IS NULL OR $2 = 0 OR p.seen_at <= ${clockSql(db.kind)} - $2) AND h.id = $3`,
+      ["old", 15_000, batch],
+    );
+    expect(orphans).toEqual([]);
+    await run(release(batch, { accountId }));
   });
 
   test("it outlives processes, and gets back what those of a dead one held", async () => {

@@ -141,6 +141,18 @@ test("Kubernetes: values are the chart's, and names and ports fit each other", (
     const { hostname, port } = new URL(secret.stringData[name]);
     expect(ports.get(hostname)).toBe(Number(port));
   }
+  for (const { metadata, spec } of services) {
+    const pods = documents.filter(({ kind, metadata: { name } }) => kind !== "Service" && name === metadata.name);
+    expect(pods.map((each) => [each.spec.selector.matchLabels, each.spec.template.metadata.labels])).toEqual([
+      [spec.selector, spec.selector],
+    ]);
+    const [{ spec: pod }] = pods as [(typeof documents)[number]];
+    const [container] = pod.template.spec.containers;
+    expect(container.ports.map((port: { containerPort: number }) => port.containerPort)).toEqual([spec.ports[0].port]);
+    const claims = (pod.volumeClaimTemplates ?? []).map((claim: { metadata: { name: string } }) => claim.metadata.name);
+    expect((container.volumeMounts ?? []).map((mount: { name: string }) => mount.name)).toEqual(claims);
+    expect(container.image).toMatch(/^\w+:\d+$/);
+  }
   const text = stringify(values.config);
   const loaded = load({ flags: {}, env: secret.stringData, cwd: "/", file: { text, day: "2026-11-19" } });
   expect(loaded.ok || loaded.problems).toBe(true);
@@ -162,7 +174,7 @@ test("the batch evaluation prints a line for each tier and leaves feedback", asy
 test("templates have the port, the path and the volume of the image", () => {
   const dockerfile = readFileSync(join(ROOT, "Dockerfile"), "utf8");
   const [, port = ""] = /^EXPOSE (\d+)$/m.exec(dockerfile) ?? [];
-  const [, volume = ""] = /^VOLUME (\S+)$/m.exec(dockerfile) ?? [];
+  const [, volume = ""] = /SWITCHYARD_DATA=(\S+)$/m.exec(dockerfile) ?? [];
   const [, path = ""] = /127\.0\.0\.1:\$\{process\.env\.PORT\}(\/\w+)/.exec(dockerfile) ?? [];
   const template = (name: string): string => readFileSync(join(ROOT, "deploy/templates", name), "utf8");
   const railway = JSON.parse(template("railway.json")).deploy;
@@ -175,5 +187,38 @@ test("templates have the port, the path and the volume of the image", () => {
     expect(fly).toContain(line);
   const { services } = parse(template("coolify.yaml"));
   expect(services.switchyard.volumes).toEqual([`data:${volume}`]);
-  expect(Object.keys(services.switchyard.environment)).toContain(`SERVICE_FQDN_SWITCHYARD_${port}`);
+  expect(Object.keys(services.switchyard.environment)).toContain(`SERVICE_URL_SWITCHYARD_${port}`);
+});
+
+// Read 2026-11-19: docs.railway.com/reference/dockerfiles and /volumes, render.com/docs/blueprint-spec and
+// fly.io/docs/reference/configuration. What a platform refuses at once is worth more than what it ignores.
+test("templates keep to what their platforms refuse to build or to start", () => {
+  const dockerfile = readFileSync(join(ROOT, "Dockerfile"), "utf8");
+  const template = (name: string): string => readFileSync(join(ROOT, "deploy/templates", name), "utf8");
+  const fieldsOf = (value: object): readonly string[] => Object.keys(value).sort();
+  // Railway: "docker VOLUME at Line N is not supported, use Railway Volumes".
+  expect(dockerfile).not.toMatch(/^VOLUME/m);
+  const { build, deploy } = JSON.parse(template("railway.json"));
+  expect([fieldsOf(build), build.builder]).toEqual([["builder", "dockerfilePath"], "DOCKERFILE"]);
+  const railway = [
+    "drainingSeconds",
+    "healthcheckPath",
+    "healthcheckTimeout",
+    "requiredMountPath",
+    "restartPolicyType",
+  ];
+  expect(fieldsOf(deploy)).toEqual(railway);
+  // Render: "max shutdown delay is not supported for services with a disk", so it is 30 s, of which 5 s are ours.
+  const [render] = parse(template("render.yaml")).services;
+  expect(fieldsOf(render)).not.toContain("maxShutdownDelaySeconds");
+  const variable = (key: string): string => render.envVars.find((each: { key: string }) => each.key === key)?.value;
+  expect(Number(variable("SWITCHYARD_DRAIN_SECONDS"))).toBeLessThanOrEqual(20);
+  // Volumes of Render and Fly belong to root.
+  expect(dockerfile).toMatch(/^ARG RUN_AS=1000:1000\nUSER \$\{RUN_AS\}$/m);
+  const fly = template("fly.toml");
+  expect(variable("RUN_AS")).toBe("0:0");
+  expect(fly).toMatch(/^\[build\.args\]\n#.*\nRUN_AS = "0:0"$/m);
+  expect(Number(/^kill_timeout = (\d+)$/m.exec(fly)?.[1])).toBeLessThanOrEqual(300);
+  const [, path = ""] = /^dockerfile = "(.*)"$/m.exec(fly) ?? [];
+  expect(existsSync(join(ROOT, "deploy/templates", path))).toBe(true);
 });

@@ -2,8 +2,9 @@
 
 import type { EventSource } from "../../alerting/watch.ts";
 import type { Observation } from "../../core/alerts/kinds.ts";
-import type { SignInState } from "../../core/model.ts";
+import { KEY_ENDS_SOON_MS, type SignInState } from "../../core/model.ts";
 import type { Services } from "../../gateway/services.ts";
+import type { KeyEnd } from "../../providers/auth/key-ends.ts";
 import type { HealthState } from "../../providers/breaker.ts";
 
 /** Providers that have left the catalogue may still be known. */
@@ -11,7 +12,10 @@ export function providerSource(current: () => Pick<Services, "catalog" | "health
   return {
     look(nowMs) {
       const { catalog, health, registry } = current();
-      const signIns = [...catalog.providers.keys()].flatMap((id) => signInOf(id, registry.find(id)?.signIn(), nowMs));
+      const signIns = [...catalog.providers.keys()].flatMap((id) => {
+        const connection = registry.find(id);
+        return [...signInOf(id, connection?.signIn(), nowMs), ...endingsOf(id, connection?.keyEnds() ?? [], nowMs)];
+      });
       const others = health.overview().flatMap(({ id, provider, credential, keys }): readonly Observation[] => {
         if (!catalog.providers.has(id)) return [];
         const refused = keys.length === 0 ? [{ ...credential, id: "" }] : keys;
@@ -48,9 +52,28 @@ function signInOf(provider: string, state: SignInState | null | undefined, nowMs
   return [{ kind: "provider.sign_in", accountId: null, subject: provider, data }];
 }
 
+/** The end is part of the subject, so that the next key has an event of its own. */
+function endingsOf(provider: string, ends: readonly KeyEnd[], nowMs: number): readonly Observation[] {
+  return ends
+    .filter(({ endsAtMs }) => endsAtMs - nowMs <= KEY_ENDS_SOON_MS)
+    .map(({ id, endsAtMs }) => ({
+      kind: "provider.key_ending",
+      accountId: null,
+      subject: `${provider} ${id} ${endsAtMs}`,
+      data: {
+        ...{ provider, key: id === "" ? "its key" : `key ${id}`, ends: endsAtMs <= nowMs ? "ended" : "ends" },
+        endsAt: utcMinute(endsAtMs),
+      },
+    }));
+}
+
+function utcMinute(atMs: number): string {
+  return `${new Date(atMs).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+}
+
 function standingOf(expiresAtMs: number | null, nowMs: number): string {
   if (expiresAtMs === null) return "It has no credentials.";
-  const end = `${new Date(expiresAtMs).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+  const end = utcMinute(expiresAtMs);
   return expiresAtMs <= nowMs ? `Its credentials ended at ${end}.` : `Its credentials last until ${end}.`;
 }
 

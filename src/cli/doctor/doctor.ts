@@ -86,7 +86,7 @@ async function liveChecks(settings: Settings, options: LiveOptions): Promise<rea
     ...(redis === null ? [] : [redis]),
     uiCheck(UI_FOLDER),
     port,
-    ...(answers ?? listings.map(listingCheck)),
+    ...(answers ?? listings.map((listing) => listingCheck(listing, options.nowMs))),
     ...local,
     ...identity,
     ...clockChecks({ providers: providerClocks(listings), database: database.clock }, options.nowMs),

@@ -4,7 +4,7 @@
 import type { Catalog } from "../../catalog/catalog.ts";
 import type { Check } from "../../config/doctor.ts";
 import { command } from "../../config/package.ts";
-import type { Provider, SignInState } from "../../core/model.ts";
+import { KEY_ENDS_SOON_MS, type Provider, type SignInState } from "../../core/model.ts";
 import { type Listing, listModels } from "../../gateway/operate/list-models.ts";
 import { compareFound, nameFound } from "../../gateway/operate/local-servers.ts";
 import { probe } from "../../gateway/operate/probe.ts";
@@ -67,17 +67,20 @@ async function withProviders<T>(
 }
 
 /** Some vendors list their models to anybody, so a list alone proves no key. */
-export function listingCheck(listing: Listing): Check {
+export function listingCheck(listing: Listing, nowMs = Date.now()): Check {
   const check = reachedCheck(listing);
   const { signIn = null } = listing;
   if (check.state !== "ok" || signIn === null) return check;
-  return { ...check, what: `${check.what}; ${signedIn(signIn)}` };
+  const { isRenewed, expiresAtMs } = signIn;
+  const what = `${check.what}; ${signedIn(signIn)}`;
+  const isEnding = !isRenewed && expiresAtMs !== null && expiresAtMs - nowMs <= KEY_ENDS_SOON_MS;
+  return isEnding ? { state: "warn", what, fix: "Replace it before requests fail" } : { ...check, what };
 }
 
-function signedIn({ identity, expiresAtMs }: SignInState): string {
-  const end =
-    expiresAtMs === null ? "" : ` until ${new Date(expiresAtMs).toISOString().slice(0, 16).replace("T", " ")} UTC`;
-  return `signed in${identity === null ? "" : ` as ${identity}`}${end}`;
+function signedIn({ identity, expiresAtMs, isRenewed }: SignInState): string {
+  const end = expiresAtMs === null ? "" : ` ${new Date(expiresAtMs).toISOString().slice(0, 16).replace("T", " ")} UTC`;
+  if (!isRenewed && identity === null) return end === "" ? "signed in" : `its key ends at${end}`;
+  return `signed in${identity === null ? "" : ` as ${identity}`}${end === "" ? "" : ` until${end}`}`;
 }
 
 function reachedCheck({ provider, models, durationMs, problem, fix }: Listing): Check {

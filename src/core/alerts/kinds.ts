@@ -110,6 +110,14 @@ export const ALERT_KINDS = {
     sentence: "Provider {provider} cannot sign in: {error}. {standing}",
     endsAfterMs: PROVIDER_MS,
   },
+  "provider.key_ending": {
+    title: "Provider key ending",
+    severity: "warning",
+    scope: "installation",
+    when: "A key, or credentials that nobody renews, ends within 7 days or has ended. The end is written with the key, or the key tells it.",
+    sentence: "Provider {provider}: {key} {ends} at {endsAt}. Replace it before its requests fail.",
+    endsAfterMs: PROVIDER_MS,
+  },
   "prices.waiting": {
     title: "Price change waiting",
     severity: "info",

@@ -50,7 +50,8 @@ export function readAnthropicError(bytes: Buffer): ProviderFault {
 export function readAnthropicFault(body: JsonObject): ProviderFault {
   const error = isObject(body.error) ? body.error : body;
   const message = typeof body.error === "string" ? body.error : toText(error.message ?? "");
-  if (error.type === "invalid_request_error") {
+  // AWS itself answers with a message alone.
+  if (error.type === "invalid_request_error" || error.type === undefined) {
     const named = namedPart(message);
     const refused = named ?? refusedPart(message);
     const isUnknown = named !== null || UNKNOWN.test(message);
@@ -62,14 +63,15 @@ export function readAnthropicFault(body: JsonObject): ProviderFault {
 }
 
 /** Said of a field that the host does not know, whatever else the request has. */
-const UNKNOWN = /extra inputs are not permitted/i;
+const UNKNOWN = /extra inputs are not permitted|invalid beta flag/i;
 
 // The format names the refused field in the message only.
 const REFUSALS: readonly (readonly [RegExp, string | null])[] = [
   [/signature.*thinking|thinking.*signature/i, THINKING_HISTORY],
   [/expected `?thinking`?|thinking.{0,20}blocks.{0,60}cannot be modified/i, THINKING_HISTORY],
   [/does not support assistant message prefill|prefilling assistant messages/i, PREFILL],
-  [/`?anthropic-beta`? header/i, BETA_HEADER],
+  // Bedrock names no value. Read 2026-11-19: github.com/anthropics/claude-code/issues/49370 and 30926.
+  [/`?anthropic-beta`? header|invalid beta flag/i, BETA_HEADER],
   [/`temperature` and `top_p` cannot both/i, "top_p"],
   [/^`?"?([a-z_]+)[a-z_.]*"?`?: extra inputs are not permitted/i, null],
   [/^`?"?([a-z_]+)[a-z_.]*"?`? (?:is|are) (?:not supported|deprecated|not allowed|no longer supported)/i, null],

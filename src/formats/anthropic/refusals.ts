@@ -40,13 +40,13 @@ export function refusalScope(part: string, request: Pick<SentRequest, "body"> & 
   return part.startsWith(BETAS) ? "" : readBetas(request).join(",");
 }
 
-/** The betas that this host takes. */
+/** The betas that this host takes. Where it refused some without naming them, none. */
 export function betasFor({ request, refusedFields, model }: Outgoing, conversion: Conversion): readonly string[] {
-  if (refusedFields.includes(BETA_HEADER)) return [];
   const named = refusedFields.flatMap((part) => (part.startsWith(BETAS) ? part.slice(BETAS.length).split(",") : []));
   const refused = new Set([...named, ...(model.dialect.refusesBetas ?? [])]);
+  const isAny = refusedFields.includes(BETA_HEADER);
   return readBetas(request).filter((beta) => {
-    if (!refused.has(beta)) return true;
+    if (!isAny && !refused.has(beta)) return true;
     conversion.note("option_dropped", `dropped '${beta}' of '${BETA_HEADER}': the host of the model refuses it`);
     return false;
   });

@@ -13,6 +13,8 @@ export interface EndingCredentials extends AwsCredentials {
   readonly expiresAtMs: number;
   /** The role that they are of, where their source names it. */
   readonly identity?: string;
+  /** Says that the source will have no later ones. */
+  readonly isFixed?: boolean;
 }
 
 export interface AwsSource {
@@ -58,7 +60,10 @@ async function baseCredentials(source: AwsSource): Promise<EndingCredentials> {
 
 function fromVariables(env: AwsSource["env"]): EndingCredentials | null {
   const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret, AWS_SESSION_TOKEN: token } = env;
-  return id && secret ? made(id, secret, token) : null;
+  // Written by `aws configure export-credentials` beside the others.
+  const endsAtMs = Date.parse(env.AWS_CREDENTIAL_EXPIRATION ?? "");
+  if (!id || !secret) return null;
+  return Number.isNaN(endsAtMs) ? made(id, secret, token) : { ...made(id, secret, token, endsAtMs), isFixed: true };
 }
 
 function made(accessKeyId: string, secretAccessKey: string, token?: string, expiresAtMs = NO_END): EndingCredentials {

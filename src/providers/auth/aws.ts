@@ -6,7 +6,7 @@ import type { Auth, AuthHeaders, UnsignedRequest } from "./auth.ts";
 import type { EndingCredentials } from "./aws-credentials.ts";
 import { type AwsCredentials, signAws } from "./sigv4.ts";
 import { FORM } from "./token-fetch.ts";
-import { createTokens } from "./tokens.ts";
+import { createTokens, type Token } from "./tokens.ts";
 
 /** An access key in place of an API key: its id, its secret, and the token of a session. */
 const ACCESS_KEY = /^((?:AKIA|ASIA)[A-Z0-9]{12,124}):([A-Za-z0-9/+=]{16,128})(?::([\x21-\x7e]+))?$/;
@@ -21,7 +21,7 @@ export function openAws(provider: Provider, env: Readonly<Record<string, string 
   const tokens = createTokens(async (signal) => {
     const found = written === null ? await find(signal) : asWritten(written);
     // The cache holds one text, so the credentials are one.
-    return { text: JSON.stringify(found), expiresAtMs: found.expiresAtMs, identity: found.identity };
+    return { text: JSON.stringify(found), ...endOf(found) };
   });
   const sign = (url: string, body: string, by: AwsCredentials): AuthHeaders => {
     const unsigned = { method: "POST", url, headers: FORM, body: Buffer.from(body) };
@@ -51,6 +51,10 @@ export function openAws(provider: Provider, env: Readonly<Record<string, string 
         return [secretAccessKey, ...(sessionToken === undefined ? [] : [sessionToken])];
       }),
   };
+}
+
+function endOf({ expiresAtMs, identity, isFixed }: EndingCredentials): Omit<Token, "text"> {
+  return { expiresAtMs, identity, isFixed };
 }
 
 function asWritten([, accessKeyId = "", secretAccessKey = "", sessionToken]: RegExpExecArray): EndingCredentials {

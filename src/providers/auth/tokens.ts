@@ -9,6 +9,8 @@ export interface Token {
   readonly expiresAtMs: number;
   /** Holder of the token, where its source tells. */
   readonly identity?: string | undefined;
+  /** Says that its source will have no later one. */
+  readonly isFixed?: boolean | undefined;
 }
 
 export interface TokenCache {
@@ -67,8 +69,9 @@ export function createTokens(fetchToken: (signal: AbortSignal) => Promise<Token>
     secrets: () => (held === null ? [] : [held.token.text]),
     state() {
       if (held === null && problem === null) return null;
-      const { identity = null, expiresAtMs = null } = held?.token ?? {};
-      return { identity, expiresAtMs: expiresAtMs === Number.POSITIVE_INFINITY ? null : expiresAtMs, problem };
+      const { identity = null, expiresAtMs = null, isFixed = false } = held?.token ?? {};
+      const endsAtMs = expiresAtMs === Number.POSITIVE_INFINITY ? null : expiresAtMs;
+      return { identity, expiresAtMs: endsAtMs, problem, isRenewed: !isFixed };
     },
   };
 }

@@ -1,6 +1,7 @@
 // The processes that share a database. Each reports every few seconds that it is alive (`beat` of the ledger's store). Its
 // holds and leases are found by its row.
 
+import { BATCH_OWNER } from "../../core/batches/holds.ts";
 import type { Db } from "../../core/db.ts";
 import { clockSql } from "../dialect.ts";
 
@@ -9,9 +10,21 @@ const ALIVE_MS = 15_000;
 
 /** Counts the processes that share this database now. */
 export async function countProcesses(db: Db): Promise<number> {
-  const sql = `SELECT COUNT(*) AS count FROM processes WHERE seen_at > ${clockSql(db.kind)} - $1`;
-  const [row] = await db.query(sql, [ALIVE_MS]);
+  const sql = `SELECT COUNT(*) AS count FROM processes WHERE id <> $2 AND seen_at > ${clockSql(db.kind)} - $1`;
+  const [row] = await db.query(sql, [ALIVE_MS, BATCH_OWNER]);
   return Number(row?.count ?? 0);
+}
+
+/**
+ * Makes the owner of batches look alive to versions that know no batches, for all time. On one database with this version,
+ * they would release the holds of batches. On SQLite no two versions run at once.
+ */
+export async function keepBatchHolds(db: Db): Promise<void> {
+  if (db.kind !== "postgres") return;
+  await db.query("INSERT INTO processes (id, seen_at) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING", [
+    BATCH_OWNER,
+    Number.MAX_SAFE_INTEGER,
+  ]);
 }
 
 /** Forgets a process that has certainly ended. Its holds and leases are orphans at once. */

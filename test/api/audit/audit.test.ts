@@ -20,6 +20,8 @@ interface Entry {
   readonly after: unknown;
   readonly address: string | null;
   readonly requestId: string | null;
+  readonly objectName: string | null;
+  readonly accountName: string | null;
 }
 
 /** They change nothing that an operator could miss; each route says why. */
@@ -71,6 +73,9 @@ describe("the audit log", () => {
       ["createKey", "done"],
     ]);
     const [revoked, changed, first] = found;
+    expect(found.map(({ objectName, accountName }) => [objectName, accountName])).toEqual(
+      found.map(() => ["second", "Acme"]),
+    );
     expect(first).toMatchObject({
       ...{ actor: { kind: "user", name: "owner@acme.example" }, object: `keys/${id}`, account, before: null },
       ...{ after: { id, name: "first", status: "active" }, address: "127.0.0.1", requestId: expect.any(String) },

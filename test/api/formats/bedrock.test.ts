@@ -124,6 +124,29 @@ test("Messages go to Mantle's address, signed for its own service", async () => 
   expect(request && signedFor(request, [WRITTEN])).toBe("bedrock-mantle in us-east-1");
 });
 
+test("betas that Bedrock refuses without naming them are left out once, with a note for each, and remembered", async () => {
+  const sent = { max_tokens: 50, messages: HELLO.messages, model: "claude", service_profile: "direct" };
+  const message = {
+    ...{ id: "msg_1", type: "message", role: "assistant", model: "claude", stop_reason: "end_turn" },
+    content: [{ type: "text", text: "bonjour" }],
+    usage: { input_tokens: 3, output_tokens: 2 },
+  };
+  cloud.on("anthropic.claude-haiku-5-5", (exchange) => {
+    const refused = exchange.request.headers["anthropic-beta"] !== undefined;
+    return refused ? sends(400, { message: "invalid beta flag" })(exchange) : sends(200, message)(exchange);
+  });
+  const betas = { "anthropic-beta": "one-2026-01-01,two-2026-01-01" };
+  for (const calls of [2, 3]) {
+    const answer = await gateway.post("/v1/messages", sent, betas);
+    const { service } = (await answer.json()) as { service: { notes: readonly { message: string }[] } };
+    expect([answer.status, service.notes.map(({ message: note }) => /'(.*?)'/.exec(note)?.[1])]).toEqual([
+      200,
+      ["one-2026-01-01", "two-2026-01-01"],
+    ]);
+    expect(cloud.requests).toHaveLength(calls);
+  }
+});
+
 test("a server that finds another signature refuses, and nothing of the secret is told", async () => {
   cloud.on("eu.amazon.nova-pro-v1:0", verifies([{ ...WRITTEN, secretAccessKey: "another" }], answers("never")));
   const answer = await ask("signed");

@@ -24,7 +24,11 @@ const RULES = {
 const DAY_MS = 86_400_000;
 const NOW_MS = Date.UTC(2026, 10, 19);
 
-function makeHealth(keyIds?: readonly string[], signIn: SignInState | null = null) {
+function makeHealth(
+  keyIds?: readonly string[],
+  signIn: SignInState | null = null,
+  keyEnds: readonly { readonly id: string; readonly endsAtMs: number }[] = [],
+) {
   const provider = makeProvider({ transport: "network" });
   const model = makeModel({ priceSource: "LiteLLM", priceAsOf: "2026-11-17" });
   const models = [{ id: model.id, provider: provider.id, keyIds }];
@@ -36,7 +40,7 @@ function makeHealth(keyIds?: readonly string[], signIn: SignInState | null = nul
       health.report(model.id, ticket, { kind, waitMs: null, error: `it is ${kind}` }, keyId);
     }
   };
-  const registry = { find: () => ({ signIn: () => signIn }) };
+  const registry = { find: () => ({ signIn: () => signIn, keyEnds: () => keyEnds }) };
   const look = () => providerSource(() => ({ catalog, health, registry }) as unknown as Services).look(NOW_MS);
   return { catalog, fail, look, provider: provider.id };
 }
@@ -60,7 +64,7 @@ it.each([
   [-60_000, "Its credentials ended at 2026-11-18 23:59 UTC."],
   [null, "It has no credentials."],
 ])("credentials that cannot be renewed are told of with their end %s ms away", async (leftMs, standing) => {
-  const state = { identity: null, expiresAtMs: leftMs === null ? null : NOW_MS + leftMs };
+  const state = { identity: null, isRenewed: true, expiresAtMs: leftMs === null ? null : NOW_MS + leftMs };
   const failing = makeHealth(undefined, {
     ...state,
     problem: "sts.eu-central-1.amazonaws.com answered 403 (AccessDenied)",
@@ -71,6 +75,22 @@ it.each([
     `Provider ${failing.provider} cannot sign in: sts.eu-central-1.amazonaws.com answered 403 (AccessDenied). ${standing}`,
   );
   expect(makeHealth(undefined, { ...state, problem: null }).look()).toEqual([]);
+});
+
+it("keys that end within 7 days, or have ended, are told of once for each end", async () => {
+  const ends = [
+    { id: "old", endsAtMs: NOW_MS - 1 },
+    { id: "new", endsAtMs: NOW_MS + 7 * DAY_MS },
+    { id: "late", endsAtMs: NOW_MS + 7 * DAY_MS + 1 },
+  ];
+  const { look, provider } = makeHealth(["old", "new", "late"], null, ends);
+  const seen = await look();
+  expect(seen.map(sentenceOf)).toEqual([
+    `Provider ${provider}: key old ended at 2026-11-18 23:59 UTC. Replace it before its requests fail.`,
+    `Provider ${provider}: key new ends at 2026-11-26 00:00 UTC. Replace it before its requests fail.`,
+  ]);
+  const [single] = await makeHealth(undefined, null, [{ id: "", endsAtMs: NOW_MS }]).look();
+  expect(single).toMatchObject({ subject: `${provider}  ${NOW_MS}`, data: { key: "its key" } });
 });
 
 it("a provider that left the catalogue is not told of", () => {

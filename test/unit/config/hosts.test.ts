@@ -87,6 +87,14 @@ describe("keys of a provider", () => {
     for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}$/);
   });
 
+  it("may have the day on which they end, alone or among others", () => {
+    const endsAtMs = Date.UTC(2027, 0, 31);
+    expect(providerOf("{ apiKeys: [{ key: sk-a, expires: 2027-01-31 }] }")).toMatchObject({ keyEndsAtMs: endsAtMs });
+    const several = providerOf("{ apiKeys: [sk-a, { key: sk-b, expires: 2027-01-31 }] }");
+    expect(several).not.toHaveProperty("keyEndsAtMs");
+    expect(several?.apiKeys?.map((key) => key.endsAtMs)).toEqual([undefined, endsAtMs]);
+  });
+
   it("go by the id that the file gives them", () => {
     const keys = providerOf("{ apiKeys: [{ key: sk-a, id: team-a }, sk-b] }")?.apiKeys;
     expect(keys?.map(({ id }) => id)).toEqual(["team-a", expect.stringMatching(/^[0-9a-f]{8}$/)]);

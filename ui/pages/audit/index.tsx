@@ -108,7 +108,7 @@ function AuditTable({ entries, openId }: AuditTableProps) {
             <code>{entry.action}</code>
           </td>
           <td class="cut" title={entry.object}>
-            <bdi>{entry.object}</bdi>
+            <bdi>{objectOf(entry)}</bdi>
           </td>
           <td>
             <Outcome entry={entry} />
@@ -117,6 +117,10 @@ function AuditTable({ entries, openId }: AuditTableProps) {
       ))}
     </Table>
   );
+}
+
+function objectOf({ object, objectName }: AuditEntry): string {
+  return objectName === null ? object : `${object.split("/")[0]}/${objectName}`;
 }
 
 function nameOf({ actor: { kind, name } }: AuditEntry): string {
@@ -139,17 +143,17 @@ function EntrySheet({ entry }: { readonly entry: AuditEntry | null }) {
       </Sheet>
     );
   }
-  const { action, object, actor, address, account, requestId, hash, at } = entry;
+  const { action, object, actor, address, account, accountName, requestId, hash, at } = entry;
   const isRequest = requestId !== null;
   return (
-    <Sheet label={TEXT.entryTitle(action, object)} header={<h2>{action}</h2>} onClose={close}>
+    <Sheet label={TEXT.entryTitle(action, objectOf(entry))} header={<h2>{action}</h2>} onClose={close}>
       <Facts
         facts={[
           [TEXT.time, utc(at)],
           [TEXT.who, `${nameOf(entry)} (${TEXT.KINDS[actor.kind] ?? actor.kind})`],
-          [TEXT.object, object],
+          [TEXT.object, objectOf(entry) === object ? object : `${objectOf(entry)} (${object})`],
           [TEXT.outcome, <Outcome key="outcome" entry={entry} />],
-          ...(account === null ? [] : [[TEXT.account, account] as const]),
+          ...(account === null ? [] : [[TEXT.account, accountName ?? account] as const]),
           ...(address === null ? [] : [[TEXT.address, address] as const]),
           ...(isRequest ? [[TEXT.requestId, requestId] as const] : []),
           [TEXT.hash, <code key="hash">{hash}</code>],

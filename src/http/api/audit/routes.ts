@@ -16,10 +16,11 @@ import { accountOf, isoTime, listPage, pageOf, paging, queryOf } from "../exchan
 import { fileName, sendFile, textPages } from "../export.ts";
 import { timeOf } from "../requests/filter.ts";
 import { type ApiRoute, get, sentAs } from "../route.ts";
+import { objectName } from "./names.ts";
 
 const AnyValue = Type.Unsafe<unknown>({});
 
-export const AuditEntrySchema = named("AuditEntry", {
+const entryFields = {
   // The place in the chain, counted from 1.
   id: AnyText,
   at: Time,
@@ -35,6 +36,13 @@ export const AuditEntrySchema = named("AuditEntry", {
   requestId: nullable(AnyText),
   // Over the entry and the hash of the one before; `switchyard ledger verify` computes it again.
   hash: AnyText,
+};
+const AuditEntrySchema = named("AuditEntry", entryFields);
+// Names as they are now; null where there is none.
+export const ListedAuditEntrySchema = named("ListedAuditEntry", {
+  ...entryFields,
+  objectName: nullable(AnyText),
+  accountName: nullable(AnyText),
 });
 
 /** Longer than any e-mail or id. */
@@ -56,11 +64,17 @@ export const AUDIT_ROUTES: readonly ApiRoute[] = [
     access: "manage",
     spansAccounts: true,
     parameters: [...search, ...paging],
-    response: page(AuditEntrySchema),
+    response: page(ListedAuditEntrySchema),
     async handle({ request }, edge) {
       const wanted = await searchOf(request, edge);
       const write = writer(request);
-      return listPage(pageOf(request), pagesOf(edge, wanted), ({ entry }) => write(entry));
+      const { data, next } = await listPage(pageOf(request), pagesOf(edge, wanted), ({ entry }) => entry);
+      const listed = data.map(async (entry) => ({
+        ...write(entry),
+        objectName: await objectName(entry, edge),
+        accountName: entry.accountId === null ? null : ((await edge.accounts.get(entry.accountId))?.name ?? null),
+      }));
+      return { data: await Promise.all(listed), next };
     },
   }),
   get("exportAudit", "/api/audit/export", {

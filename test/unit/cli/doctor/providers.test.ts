@@ -42,6 +42,22 @@ describe("a provider's list", () => {
     });
   });
 
+  test("is a warning where the key ends within 7 days", async () => {
+    const provider = await startListProvider(lists("alpha"));
+    const yaml = labYaml(`${provider.url}/v1`).replace(
+      "apiKey: lab-secret",
+      "apiKeys: [{ key: lab-secret, expires: 2026-11-26 }]",
+    );
+    const [listing] = await listProviders(catalogOf(yaml));
+    const at = (day: string) => listingCheck(listing!, Date.parse(`${day}T00:00:00Z`));
+    expect(at("2026-11-19")).toEqual({
+      state: "warn",
+      what: expect.stringMatching(/lists 1 models \(\d+ ms\); its key ends at 2026-11-26 00:00 UTC$/),
+      fix: "Replace it before requests fail",
+    });
+    expect(at("2026-11-18").state).toBe("ok");
+  });
+
   test("is asked for with each key, and a refused one is named by its id", async () => {
     const provider = await startListProvider((request, response) =>
       request.headers.authorization === "Bearer sk-bad-secret"

@@ -81,6 +81,7 @@ describe("a provider's error", () => {
       "unsupported_parameter",
       "anthropic-beta",
     ],
+    ["invalid_request_error", "invalid beta flag", "unsupported_parameter", "anthropic-beta"],
     [
       "invalid_request_error",
       "tools.3.custom.input_examples: Extra inputs are not permitted",

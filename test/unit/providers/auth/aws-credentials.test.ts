@@ -66,6 +66,8 @@ test("variables come first, with the token of a session", async () => {
     expiresAtMs: Number.POSITIVE_INFINITY,
   });
   expect(server.asked).toEqual([]);
+  const ending = await find({ ...OWN, AWS_CREDENTIAL_EXPIRATION: "2026-11-20T06:00:00+00:00" });
+  expect(ending).toMatchObject({ expiresAtMs: Date.UTC(2026, 10, 20, 6), isFixed: true });
 });
 
 test("a profile of the shared files, also one that takes on a role with another's credentials", async () => {

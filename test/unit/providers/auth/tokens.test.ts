@@ -112,7 +112,7 @@ describe("tokens", () => {
     const first = tokens.current(null);
     asked.at(-1)?.give({ text: "a", expiresAtMs: HOUR_MS, identity: "somebody" });
     await first;
-    expect(tokens.state()).toEqual({ identity: "somebody", expiresAtMs: HOUR_MS, problem: null });
+    expect(tokens.state()).toEqual({ identity: "somebody", expiresAtMs: HOUR_MS, problem: null, isRenewed: true });
     clock.nowMs = HOUR_MS - 60_000;
     await tokens.current(null);
     asked.at(-1)?.refuse();
@@ -122,7 +122,7 @@ describe("tokens", () => {
     const last = tokens.current(null);
     await give("b", Number.POSITIVE_INFINITY);
     await last;
-    expect(tokens.state()).toEqual({ identity: null, expiresAtMs: null, problem: null });
+    expect(tokens.state()).toEqual({ identity: null, expiresAtMs: null, problem: null, isRenewed: true });
   });
 
   it("may be refused without a promise, and hold no line breaks", async () => {
