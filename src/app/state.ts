@@ -17,6 +17,7 @@ import { createStateUpkeep } from "../gateway/state/upkeep.ts";
 import { createBatchStore } from "../store/batches/batches.ts";
 import { createFileStore } from "../store/batches/files.ts";
 import { createNativeQueue } from "../store/batches/native.ts";
+import { OwnLines } from "../store/batches/own-lines.ts";
 import { createBatchQueue } from "../store/batches/queue.ts";
 import { createUploadStore } from "../store/batches/uploads.ts";
 import { createCacheStore } from "../store/responses/caches.ts";
@@ -167,8 +168,8 @@ export function openBatches(
   const { filesBytesPerAccount, filesPerAccount, filesRetentionDays, batchConcurrency, batchNativeFrom } =
     settings.files;
   const lines = createSealer(secret, "batches");
-  const running = new Set<string>();
-  const queue = createBatchQueue(contents, lines, { owner, processes: db, endHolds: ledger.end, running });
+  const own = new OwnLines();
+  const queue = createBatchQueue(contents, lines, { owner, processes: db, endHolds: ledger.end, own });
   const sealer = createSealer(secret, "files");
   const files = createFileStore(contents, sealer);
   const uploads = createUploadStore(contents, sealer);
@@ -192,7 +193,7 @@ export function openBatches(
       retentionDays: filesRetentionDays,
       store: createBatchStore(contents, lines),
       queue,
-      native: createNativeQueue(contents, lines, { owner, running }),
+      native: createNativeQueue(contents, lines, { owner, own }),
       nativeFrom: batchNativeFrom,
       concurrency: batchConcurrency,
     },

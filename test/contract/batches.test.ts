@@ -14,6 +14,7 @@ import type {
 import type { Db } from "../../src/core/db.ts";
 import { createBatchStore } from "../../src/store/batches/batches.ts";
 import { createNativeQueue } from "../../src/store/batches/native.ts";
+import { OwnLines } from "../../src/store/batches/own-lines.ts";
 import { createBatchQueue } from "../../src/store/batches/queue.ts";
 import { openDb } from "../../src/store/db.ts";
 import { createSealer } from "../../src/store/secret/seal.ts";
@@ -34,7 +35,7 @@ await describeStores("batches", ({ url }) => {
   const ended: string[] = [];
   const endHolds: EndHolds = async (holds) => void ended.push(...holds.map(({ holdId }) => holdId));
   const queueOf = (owner: string): BatchQueue =>
-    createBatchQueue(db, SEALER, { owner, processes: db, endHolds, running: new Set() });
+    createBatchQueue(db, SEALER, { owner, processes: db, endHolds, own: new OwnLines() });
   beforeAll(async () => {
     db = await openDb(url);
     await db.migrate();
@@ -77,7 +78,7 @@ await describeStores("batches", ({ url }) => {
 
   describe("lines that are sent to a host", () => {
     const host = { model: "m", host: "alpha", price: { input: 1, output: 2, cacheRead: null, cacheWrite: null } };
-    const nativeOf = (owner: string): NativeQueue => createNativeQueue(db, SEALER, { owner, running: new Set() });
+    const nativeOf = (owner: string): NativeQueue => createNativeQueue(db, SEALER, { owner, own: new OwnLines() });
     let native: NativeQueue;
     beforeEach(async () => {
       native = nativeOf("one");
@@ -101,6 +102,25 @@ await describeStores("batches", ({ url }) => {
       expect(positions(await nativeOf("two").claim(9, 1))).toEqual([2]);
       await native.giveUpBefore(1);
       expect(await show(batch)).toMatchObject({ counts: { running: 3 } });
+    });
+
+    test("stay with the process while it still reads them", async () => {
+      const batch = await claimable();
+      const own = new OwnLines();
+      let goOn = (): void => undefined;
+      const read = new Promise<void>((resolve) => {
+        goOn = resolve;
+      });
+      const slow = {
+        ...SEALER,
+        open: async (...sealed: Parameters<typeof SEALER.open>) => read.then(() => SEALER.open(...sealed)),
+      };
+      const claiming = createNativeQueue(db, slow, { owner: "one", own }).claim(9, 1);
+      await expect.poll(async () => (await show(batch)).counts.running).toBe(3);
+      await createBatchQueue(db, SEALER, { owner: "one", processes: db, endHolds, own }).keepUp(2);
+      goOn();
+      await send(batch, await claiming);
+      expect(await show(batch)).toMatchObject({ counts: { sent: 3, waiting: 0 } });
     });
 
     test("come back with their answers, or without", async () => {
@@ -214,12 +234,45 @@ await describeStores("batches", ({ url }) => {
     expect(await claimed(queue)).toContain(line.position);
   });
 
+  test.each<[string, (own: BatchQueue, line: ClaimedLine) => Promise<void>]>([
+    ["was stopped", (own, line) => own.stop(line)],
+    ["was answered", (own, line) => own.finish(line, OK, 1n)],
+    ["was refused", (own, line) => own.retry(line, { ...LATER, notBeforeMs: 0 })],
+  ])("a line goes on where it could not be written that it %s", async (_name, end) => {
+    let isAway = false;
+    const away: Db = Object.assign(Object.create(db) as Db, {
+      query: async (...asked: Parameters<Db["query"]>) => {
+        if (isAway) throw new Error("away");
+        return db.query(...asked);
+      },
+    });
+    const own = createBatchQueue(away, SEALER, { owner: "one", processes: away, endHolds, own: new OwnLines() });
+    const line = await first(own);
+    isAway = true;
+    await expect(end(own, line)).rejects.toThrow("away");
+    isAway = false;
+    await own.keepUp(2);
+    expect(await show()).toMatchObject({ counts: { running: 0, waiting: 3 } });
+  });
+
   test("a line that is put back after a cancellation never begins", async () => {
     const line = await first(queue);
     await store.cancel(name, 2);
     await queue.retry(line, LATER);
     await queue.keepUp(20);
     expect(await show()).toMatchObject({ status: "cancelled", counts: { cancelled: 3 } });
+  });
+
+  test("a batch that is cancelled before all its lines are here runs none of them", async () => {
+    const batch = { ...name, id: `${name.id}-cancelled` };
+    await store.begin(batch);
+    await store.addLines(batch, 0, [{ customId: "a", body: "{}" }]);
+    await store.cancel(batch, 2);
+    await store.addLines(batch, 1, [{ customId: "b", body: "{}" }]);
+    await store.release(batch, false);
+    expect(await show(batch)).toMatchObject({ status: "cancelling", cancelledAtMs: 2, counts: { cancelled: 2 } });
+    await queue.keepUp(3);
+    expect(await show(batch)).toMatchObject({ status: "cancelled", endedAtMs: 3 });
   });
 
   test("no line begins once the cost is reached", async () => {

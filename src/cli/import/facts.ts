@@ -48,9 +48,10 @@ export function factsOf(asked: AskedFacts): KnownFacts {
   const hosts = row === null ? [] : hostRows(row).filter(({ provider }) => provider === at);
   // Each inference profile of Bedrock has a price of its own.
   const known = hosts.find((host) => served.kind !== "bedrock" || host.upstream === upstream);
-  const price = priceIn(params, info) ?? (known?.price as Json | undefined) ?? (isOwn ? FREE : undefined);
+  const usual = (known?.price as JsonMap | undefined) ?? (isOwn ? FREE : undefined);
   const dialect = typeof known?.dialect === "string" ? readBuiltin().dialects[known.dialect] : known?.dialect;
   const capabilities = capabilitiesIn(info) ?? row?.capabilities;
+  const price = priceOf(priceIn(params, info), usual, capabilities);
   const [context, maxOutput] = [info.max_input_tokens ?? row?.context, info.max_output_tokens ?? row?.maxOutput];
   const fields = {
     ...{ price, context },
@@ -69,18 +70,34 @@ export function factsOf(asked: AskedFacts): KnownFacts {
 
 const FREE = { input: 0, output: 0 };
 
-/** The price that the file names, in USD per million tokens; null where it names none. */
+/** Kinds of models that write no tokens, so that a file names no price for them. */
+const WITHOUT_OUTPUT: readonly string[] = ["embeddings", "rerank", "moderation"];
+
+/** A side without a price would be free, so it has that of the catalogue, or the model has no price at all. */
+function priceOf(
+  named: JsonMap | null,
+  usual: JsonMap | undefined,
+  capabilities: readonly string[] = [],
+): JsonMap | undefined {
+  if (named === null) return usual;
+  const free = capabilities.some((name) => WITHOUT_OUTPUT.includes(name)) ? { output: 0 } : {};
+  const { input = usual?.input, output = usual?.output ?? free.output } = named;
+  return input === undefined || output === undefined ? undefined : { ...named, input, output };
+}
+
+/** The prices that the file names, in USD per million tokens; null where it names none. */
 export function priceIn(params: JsonMap, info: JsonMap): JsonMap | null {
   const perMillion = (name: string): number | undefined => {
-    const usd = Number(params[name] ?? info[name] ?? Number.NaN);
+    const written = params[name] ?? info[name] ?? "";
+    const usd = written === "" ? Number.NaN : Number(written);
     return Number.isFinite(usd) ? Number((usd * 1e6).toFixed(6)) : undefined;
   };
   const [input, output] = [perMillion("input_cost_per_token"), perMillion("output_cost_per_token")];
   if (input === undefined && output === undefined) return null;
   const cacheRead = perMillion("cache_read_input_token_cost");
   const cacheWrite = perMillion("cache_creation_input_token_cost");
-  const caches = Object.entries({ cacheRead, cacheWrite }).filter(([, value]) => value !== undefined);
-  return { input: input ?? 0, output: output ?? 0, ...(Object.fromEntries(caches) as JsonMap) };
+  const named = Object.entries({ input, output, cacheRead, cacheWrite }).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(named) as JsonMap;
 }
 
 function capabilitiesIn(info: JsonMap): readonly string[] | undefined {

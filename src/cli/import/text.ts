@@ -34,7 +34,7 @@ export const everyModel = "the catalogue serves every model of providers that ha
 export const literalKey = (place: string, variable: string) =>
   `${place} is a key in plain text. It was not copied: set ${variable}`;
 export const noPrice = (id: string) =>
-  `${id} has no price in the file or in the catalogue, and is not used until you add one`;
+  `${id} has no price for input and output in the file or in the catalogue, and is not used until you add one`;
 export const ownPrice = (id: string) =>
   `${id} runs on your own server and costs nothing here; set its price if it does`;
 export const direct = (profile: string, key: string) =>

@@ -37,17 +37,23 @@ export interface CompletedParts {
   readonly nowMs: number;
 }
 
+export interface PartContent {
+  readonly pieces: AsyncIterable<Buffer>;
+  readonly bytesMax: number;
+  /** Place of its first byte; null for a part whose place is named at the end. */
+  readonly offset: number | null;
+}
+
 export interface UploadStore {
   begin(upload: StoredUpload, room: FileRoom): Promise<"begun" | "full" | "taken">;
   find(name: OwnedId): Promise<StoredUpload | null>;
-  /** In the order in which they came. */
+  /** In the order of their offsets, or in that in which they came. */
   parts(name: OwnedId): Promise<readonly UploadPart[]>;
-  /** Stores a part. `too-much`: with it, the parts would be longer than `bytesMax`. `over`: the upload takes none any more. */
-  addPart(
-    name: OwnedId,
-    part: UploadPart,
-    content: { readonly pieces: AsyncIterable<Buffer>; readonly bytesMax: number },
-  ): Promise<"stored" | "too-much" | "over">;
+  /**
+   * Stores a part. `too-much`: with it, the parts would be longer than `bytesMax`. `over`: the upload takes none any more.
+   * `not-next`: other bytes than those before its offset are here.
+   */
+  addPart(name: OwnedId, part: UploadPart, content: PartContent): Promise<"stored" | "too-much" | "over" | "not-next">;
   /** Makes the file. Doing so again gives the same file. */
   complete(name: OwnedId, parts: CompletedParts): Promise<UploadCompletion>;
   /** False where it is over already. */

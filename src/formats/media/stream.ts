@@ -61,7 +61,8 @@ export function readMediaEvents(
     }
     const type = String(parsed.type ?? event ?? "");
     hasContent = true;
-    if (FINAL.test(type)) {
+    // One that is repeated counts nothing more.
+    if (FINAL.test(type) && finals < request.chat.choiceCount) {
       finals += 1;
       const counted = usageOf(parsed, request);
       if (counted !== null) usage = addedUsage(usage, counted);

@@ -48,10 +48,10 @@ export function withoutTokens(counted: Pick<Usage, "parts" | "images">): Usage {
   return { buckets: NO_TOKENS, longCacheWrite: 0, reasoning: 0, ...counted };
 }
 
-/** Milliseconds, rounded up; null for what is no length of time. Some hosts write the number as a text. */
+/** Milliseconds, rounded up; null for what is no length of a recording. Some hosts write the number as a text. */
 export function millisecondsIn(seconds: unknown): number | null {
   const value = typeof seconds === "string" && seconds !== "" ? Number(seconds) : seconds;
-  const isTime = typeof value === "number" && value >= 0 && value <= SECONDS_MAX;
+  const isTime = typeof value === "number" && value > 0 && value <= SECONDS_MAX;
   return isTime ? Math.ceil(value * MS_PER_SECOND) : null;
 }
 

@@ -59,7 +59,8 @@ export async function holdBatch({ quote, maxCost, ...of }: BatchHold, services: 
   const isMetered = services.billingModeOf(of.accountId) === "metered";
   // Nothing limits what the lines of a metered account cost, unless the caller does.
   if (isMetered && maxCost === null) return true;
-  const capped = (amount: NanoUsd): NanoUsd => (maxCost !== null && maxCost < amount ? maxCost : amount);
+  // One more than they cost: nothing is granted from an empty hold, not even to lines that cost nothing.
+  const capped = (amount: NanoUsd): NanoUsd => (maxCost === null ? amount : maxCost <= amount ? maxCost : amount + 1n);
   // A metered account has no balance that other lines could come from.
   const amounts = isMetered ? [maxCost ?? 0n] : [...new Set([capped(quote.most), capped(quote.least)])];
   const outcome = await services.ledger.hold({

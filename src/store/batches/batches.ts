@@ -52,13 +52,16 @@ export function createBatchStore(db: Db, sealer: Sealer): BatchStore {
     async release({ accountId, id }, isNative) {
       await db.batch([
         {
-          sql: `UPDATE batches SET status = 'in_progress' ${OF} AND status = 'validating'`,
+          sql: `UPDATE batches SET status = CASE WHEN cancelled_at IS NULL THEN 'in_progress' ELSE 'cancelling' END
+            ${OF} AND status = 'validating'`,
           params: [accountId, id],
           expectRows: 1,
         },
         {
-          sql: `UPDATE batch_lines SET state = CASE WHEN EXISTS (SELECT id FROM batches ${OF} AND max_cost <= 0)
-              THEN 'stopped' ELSE 'waiting' END, try_native = $3 ${LINES_OF}`,
+          sql: `UPDATE batch_lines SET state = CASE
+              WHEN EXISTS (SELECT id FROM batches ${OF} AND status = 'cancelling') THEN 'cancelled'
+              WHEN EXISTS (SELECT id FROM batches ${OF} AND max_cost <= 0) THEN 'stopped'
+              ELSE 'waiting' END, try_native = $3 ${LINES_OF}`,
           params: [accountId, id, isNative ? 1 : 0],
         },
       ]);
@@ -102,7 +105,9 @@ function createBatchEnds(db: Db, sealer: Sealer): Pick<BatchStore, "fail" | "can
     async cancel({ accountId, id }, nowMs) {
       await db.batch([
         {
-          sql: `UPDATE batches SET status = 'cancelling', cancelled_at = $3 ${OF} AND status = 'in_progress'`,
+          // One whose lines are not all here yet is cancelled when they are.
+          sql: `UPDATE batches SET status = CASE status WHEN 'validating' THEN status ELSE 'cancelling' END, cancelled_at = $3
+            ${OF} AND status IN ('in_progress', 'validating')`,
           params: [accountId, id, nowMs],
         },
         {

@@ -5,40 +5,23 @@ import type { Db, SqlRow } from "../../core/db.ts";
 import type { OwnedId } from "../../core/responses/stored.ts";
 import type { Sealer } from "../secret/seal.ts";
 import { LINES_OF, OF, openNative, sealNative } from "./batches.ts";
-import { CLAIMED, nameOf, type QueueOptions, readLine } from "./queue.ts";
+import { CLAIMED, type QueueOptions, readLine } from "./queue.ts";
 
-type OwnLines = Pick<QueueOptions, "owner" | "running">;
+type NativeOptions = Pick<QueueOptions, "owner" | "own">;
 
 /** A batch is looked at after this share of its age, within these bounds. */
 const POLL = { share: 10, minMs: 1_000, maxMs: 60_000 };
 const DUE_AT_ONCE = 10;
 
-export function createNativeQueue(db: Db, sealer: Sealer, own: OwnLines): NativeQueue {
-  const { owner, running } = own;
-  const forget = (lines: readonly ClaimedLine[]): void => {
-    for (const line of lines) running.delete(nameOf(line));
-  };
+export function createNativeQueue(db: Db, sealer: Sealer, { owner, own }: NativeOptions): NativeQueue {
   return {
-    claim: (limit, nowMs) => claim(db, sealer, { ...own, limit, nowMs }),
-    keep: (lines) => keep(db, owner, lines).finally(() => forget(lines)),
-    async sent({ accountId, id, batchId, provider, remoteId, createdAtMs }, lines) {
-      const updates = await Promise.all(
-        lines.map(async ({ line: { batch, position }, host }) => ({
-          sql: `UPDATE batch_lines SET state = 'sent', owner = NULL, try_native = 0, native_id = $5, native = $6
-            ${LINES_OF} AND position = $3 AND state = 'running' AND owner = $4`,
-          params: [accountId, batchId, position, owner, id, await sealNative(sealer, batch, position, host)],
-        })),
-      );
-      const writing = db.batch([
-        {
-          sql: `INSERT INTO native_batches (account_id, id, batch_id, provider, remote_id, created_at, poll_at)
-            VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-          params: [accountId, id, batchId, provider, remoteId, createdAtMs, createdAtMs + POLL.minMs],
-        },
-        ...updates,
-      ]);
-      await writing.finally(() => forget(lines.map(({ line }) => line)));
-    },
+    claim: (limit, nowMs) => own.claim(() => claim(db, sealer, { owner, limit, nowMs })),
+    keep: (lines) => own.end(lines, keep(db, owner, lines)),
+    sent: (native, lines) =>
+      own.end(
+        lines.map(({ line }) => line),
+        noteSent(db, sealer, { native, lines, owner }),
+      ),
     due: (nowMs) => due(db, nowMs),
     answered: (native, position, body) => keepAnswer(db, sealer, { native, position, body }),
     async over({ accountId, id, batchId }) {
@@ -62,16 +45,36 @@ export function createNativeQueue(db: Db, sealer: Sealer, own: OwnLines): Native
   };
 }
 
-interface NativeClaim extends OwnLines {
+interface SentLines extends Pick<QueueOptions, "owner"> {
+  readonly native: Parameters<NativeQueue["sent"]>[0];
+  readonly lines: Parameters<NativeQueue["sent"]>[1];
+}
+
+async function noteSent(db: Db, sealer: Sealer, { native, lines, owner }: SentLines): Promise<void> {
+  const { accountId, id, batchId, provider, remoteId, createdAtMs } = native;
+  const updates = await Promise.all(
+    lines.map(async ({ line: { batch, position }, host }) => ({
+      sql: `UPDATE batch_lines SET state = 'sent', owner = NULL, try_native = 0, native_id = $5, native = $6
+        ${LINES_OF} AND position = $3 AND state = 'running' AND owner = $4`,
+      params: [accountId, batchId, position, owner, id, await sealNative(sealer, batch, position, host)],
+    })),
+  );
+  await db.batch([
+    {
+      sql: `INSERT INTO native_batches (account_id, id, batch_id, provider, remote_id, created_at, poll_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+      params: [accountId, id, batchId, provider, remoteId, createdAtMs, createdAtMs + POLL.minMs],
+    },
+    ...updates,
+  ]);
+}
+
+interface NativeClaim extends Pick<QueueOptions, "owner"> {
   readonly limit: number;
   readonly nowMs: number;
 }
 
-async function claim(
-  db: Db,
-  sealer: Sealer,
-  { limit, nowMs, owner, running }: NativeClaim,
-): Promise<readonly ClaimedLine[]> {
+async function claim(db: Db, sealer: Sealer, { limit, nowMs, owner }: NativeClaim): Promise<readonly ClaimedLine[]> {
   const locked = db.kind === "sqlite" ? "" : "FOR UPDATE SKIP LOCKED";
   const rows = await db.query(
     `WITH one AS (SELECT account_id, batch_id FROM batch_lines WHERE try_native = 1 AND state = 'waiting' LIMIT 1),
@@ -87,9 +90,7 @@ async function claim(
     [owner, nowMs, limit],
   );
   const found = await Promise.all(rows.map((row) => readLine(db, sealer, row)));
-  const lines = found.filter((line) => line !== null);
-  for (const line of lines) running.add(nameOf(line));
-  return lines;
+  return found.filter((line) => line !== null);
 }
 
 interface KeptLine {

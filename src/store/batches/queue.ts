@@ -1,13 +1,13 @@
 // The queue of lines. A line is run by the process that claimed it, and by another one only after that process died.
 
-import type { BatchQueue, ClaimedLine, EndHolds } from "../../core/batches/batches.ts";
+import type { BatchQueue, ClaimedLine, EndHolds, LineResult } from "../../core/batches/batches.ts";
 import { batchHoldId, lineHoldIds } from "../../core/batches/holds.ts";
 import type { Db, SqlRow } from "../../core/db.ts";
-import type { OwnedId } from "../../core/responses/stored.ts";
 import { inListSql, listValue } from "../dialect.ts";
 import { ANSWER } from "../ledger/kept-answers.ts";
 import type { Sealer } from "../secret/seal.ts";
 import { LINES_OF, OF, openLine, openNative, readBatch, sealResult } from "./batches.ts";
+import type { OwnLines } from "./own-lines.ts";
 
 const OPEN = "('new', 'waiting', 'running', 'sent')";
 /** A batch whose lines are not all here after this long was begun by a process that died. */
@@ -16,20 +16,20 @@ const RELEASED_AT_ONCE = 100;
 
 /** `owner` names this process. The database with the processes may be another file than that of the batches. */
 export function createBatchQueue(db: Db, sealer: Sealer, options: QueueOptions): BatchQueue {
-  const { owner, endHolds, running } = options;
+  const { owner, endHolds, own } = options;
   return {
     ...createRuns(db, sealer, options),
-    async retry(line, { notBeforeMs, isCounted, end }) {
+    retry(line, { notBeforeMs, isCounted, end }) {
       const { batch, position } = line;
       const writing = db.query(
         `UPDATE batch_lines SET state = 'waiting', owner = NULL, not_before = $4${isCounted ? "" : ", attempts = attempts - 1"}${RUN_ENDS[end]}
          ${LINES_OF} AND position = $3 AND state = 'running' AND owner = $5`,
         [batch.accountId, batch.id, position, notBeforeMs, owner],
       );
-      await writing.finally(() => running.delete(nameOf(line)));
+      return own.end([line], writing);
     },
     async keepUp(nowMs) {
-      await giveBackOwn(db, owner, running);
+      await giveBackOwn(db, owner, own);
       await giveBack(db, options);
       await endUnbegun(db);
       await endLate(db, nowMs);
@@ -60,10 +60,11 @@ const RUN_ENDS = { "not-begun": ", runs = runs - 1", over: ", over = runs", unkn
 function createRuns(
   db: Db,
   sealer: Sealer,
-  { owner, running, processes, endHolds }: QueueOptions,
+  options: QueueOptions,
 ): Pick<BatchQueue, "claim" | "holdIds" | "finish" | "stop"> {
+  const { owner, own, processes, endHolds } = options;
   return {
-    claim: (limit, nowMs, resting) => claim(db, sealer, { limit, nowMs, resting, owner, running }),
+    claim: (limit, nowMs, resting) => own.claim(() => claim(db, sealer, { limit, nowMs, resting, owner })),
     async holdIds(line) {
       const { batch, position, run } = line;
       const earlier = holdsBetween(batch.id, position, { over: line.over, runs: run - 1 });
@@ -73,41 +74,55 @@ function createRuns(
       }
       return lineHoldIds({ batchId: batch.id, position, run });
     },
-    async stop({ batch, position }) {
-      await db.query(
+    stop(line) {
+      const { batch, position } = line;
+      const writing = db.query(
         `UPDATE batch_lines SET state = 'stopped', owner = NULL ${LINES_OF} AND position = $3 AND state = 'running' AND owner = $4`,
         [batch.accountId, batch.id, position, owner],
       );
-      running.delete(nameOf({ batch, position }));
+      return own.end([line], writing);
     },
-    async finish(line, result, noted) {
-      const { accountId, id } = line.batch;
-      const holds = holdsBetween(id, line.position, { over: 0, runs: line.run });
-      const cost = (await paidFor(processes, holds)) ?? noted;
-      const state = result.status >= 200 && result.status < 300 ? "succeeded" : "errored";
-      const sealed = await sealResult(sealer, line.batch, line.position, result);
-      const ours = `${LINES_OF} AND position = $3 AND state = 'running' AND owner = $4`;
-      const writing = db.batch([
-        {
-          sql: `UPDATE batches SET cost = cost + $5 ${OF} AND EXISTS (SELECT position FROM batch_lines ${ours})`,
-          params: [accountId, id, line.position, owner, cost],
-        },
-        {
-          sql: `UPDATE batch_lines SET state = $5, owner = NULL, result = $6 ${ours}`,
-          params: [accountId, id, line.position, owner, state, sealed],
-        },
-        {
-          sql: `UPDATE batch_lines SET state = 'stopped' ${LINES_OF} AND state = 'waiting' AND attempts = 0
-            AND EXISTS (SELECT id FROM batches ${OF} AND max_cost IS NOT NULL AND cost >= max_cost)`,
-          params: [accountId, id],
-        },
-      ]);
-      await writing.finally(() => running.delete(nameOf(line)));
-    },
+    finish: (line, result, noted) => own.end([line], finish(db, sealer, { line, result, noted }, options)),
   };
 }
 
-interface Claiming extends Pick<QueueOptions, "owner" | "running"> {
+interface FinishedLine {
+  readonly line: ClaimedLine;
+  readonly result: LineResult;
+  /** Cost as the run told it. */
+  readonly noted: bigint;
+}
+
+async function finish(
+  db: Db,
+  sealer: Sealer,
+  { line, result, noted }: FinishedLine,
+  { owner, processes }: QueueOptions,
+): Promise<void> {
+  const { accountId, id } = line.batch;
+  const holds = holdsBetween(id, line.position, { over: 0, runs: line.run });
+  const cost = (await paidFor(processes, holds)) ?? noted;
+  const state = result.status >= 200 && result.status < 300 ? "succeeded" : "errored";
+  const sealed = await sealResult(sealer, line.batch, line.position, result);
+  const ours = `${LINES_OF} AND position = $3 AND state = 'running' AND owner = $4`;
+  await db.batch([
+    {
+      sql: `UPDATE batches SET cost = cost + $5 ${OF} AND EXISTS (SELECT position FROM batch_lines ${ours})`,
+      params: [accountId, id, line.position, owner, cost],
+    },
+    {
+      sql: `UPDATE batch_lines SET state = $5, owner = NULL, result = $6 ${ours}`,
+      params: [accountId, id, line.position, owner, state, sealed],
+    },
+    {
+      sql: `UPDATE batch_lines SET state = 'stopped' ${LINES_OF} AND state = 'waiting' AND attempts = 0
+        AND EXISTS (SELECT id FROM batches ${OF} AND max_cost IS NOT NULL AND cost >= max_cost)`,
+      params: [accountId, id],
+    },
+  ]);
+}
+
+interface Claiming extends Pick<QueueOptions, "owner"> {
   readonly limit: number;
   readonly nowMs: number;
   /** Batches that have no turn. */
@@ -117,7 +132,7 @@ interface Claiming extends Pick<QueueOptions, "owner" | "running"> {
 async function claim(
   db: Db,
   sealer: Sealer,
-  { limit, nowMs, resting, owner, running }: Claiming,
+  { limit, nowMs, resting, owner }: Claiming,
 ): Promise<readonly ClaimedLine[]> {
   const locked = db.kind === "sqlite" ? "" : "FOR UPDATE SKIP LOCKED";
   const rows = await db.query(
@@ -133,20 +148,14 @@ async function claim(
          RETURNING ${CLAIMED}`,
     [owner, nowMs, limit, listValue(db.kind, resting)],
   );
-  const lines = (await Promise.all(rows.map((row) => readLine(db, sealer, row)))).filter((line) => line !== null);
-  for (const line of lines) running.add(nameOf(line));
-  return lines;
+  return (await Promise.all(rows.map((row) => readLine(db, sealer, row)))).filter((line) => line !== null);
 }
 
 export interface QueueOptions {
   readonly owner: string;
   readonly processes: Db;
   readonly endHolds: EndHolds;
-  /**
-   * Names of the lines that this process runs now. It gives back others that are marked as its own: their end could not be
-   * written.
-   */
-  readonly running: Set<string>;
+  readonly own: OwnLines;
 }
 
 /** The holds of the runs after `over`. */
@@ -184,18 +193,14 @@ export async function readLine(db: Db, sealer: Sealer, row: SqlRow): Promise<Cla
   };
 }
 
-export function nameOf({ batch, position }: { readonly batch: OwnedId; readonly position: number }): string {
-  return JSON.stringify([batch.accountId, batch.id, position]);
-}
-
-async function giveBackOwn(db: Db, owner: string, running: ReadonlySet<string>): Promise<void> {
+async function giveBackOwn(db: Db, owner: string, own: OwnLines): Promise<void> {
   const rows = await db.query(
     "SELECT account_id, batch_id, position FROM batch_lines WHERE state = 'running' AND owner = $1",
     [owner],
   );
   for (const row of rows) {
     const [accountId, id, position] = [String(row.account_id), String(row.batch_id), Number(row.position)];
-    if (running.has(nameOf({ batch: { accountId, id }, position }))) continue;
+    if (!own.isGivenUp({ batch: { accountId, id }, position })) continue;
     await db.query(
       `UPDATE batch_lines SET state = 'waiting', owner = NULL
        ${LINES_OF} AND position = $3 AND state = 'running' AND owner = $4`,

@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import type { FileRoom, StoredFile } from "../../core/batches/files.ts";
 import type {
   CompletedParts,
+  PartContent,
   StoredUpload,
   UploadCompletion,
   UploadPart,
@@ -29,7 +30,7 @@ export function createUploadStore(db: Db, sealer: Sealer): UploadStore {
       ]);
       return rows.map((row) => ({ id: String(row.id), bytes: Number(row.bytes) }));
     },
-    addPart: (name, part, { pieces, bytesMax }) => addPart(db, sealer, { name, part, pieces, bytesMax }),
+    addPart: (name, part, content) => addPart(db, sealer, { name, part, ...content }),
     complete: (name, parts) => complete(db, sealer, { name, parts }),
     async cancel({ accountId, id }) {
       const [row] = await db.query(
@@ -92,18 +93,16 @@ function gone(accountId: string, { file_id: id, created_at: createdAt, expires_a
   return { accountId, id: String(id), purpose: "user_data", name: "", mimeType: null, bytes: 0, ...times };
 }
 
-interface AddedPart {
+interface AddedPart extends PartContent {
   readonly name: OwnedId;
   readonly part: UploadPart;
-  readonly pieces: AsyncIterable<Buffer>;
-  readonly bytesMax: number;
 }
 
 async function addPart(
   db: Db,
   sealer: Sealer,
-  { name: { accountId, id }, part, pieces, bytesMax }: AddedPart,
-): Promise<"stored" | "too-much" | "over"> {
+  { name: { accountId, id }, part, pieces, bytesMax, offset }: AddedPart,
+): ReturnType<UploadStore["addPart"]> {
   const [made] = await db.query(
     `INSERT INTO upload_parts (account_id, upload_id, id, place, bytes, is_ready)
      SELECT $1, $2, $3, (SELECT COUNT(*) FROM upload_parts ${PARTS_OF}), CAST($4 AS BIGINT), 0 FROM uploads ${OF} AND status = 'pending'
@@ -123,19 +122,28 @@ async function addPart(
       return "too-much";
     }
     await writePieces(db, sealer, { accountId, id: part.id }, pieces);
-    const [ready] = await db.query(
-      `UPDATE upload_parts SET is_ready = 1 ${PARTS_OF} AND id = $3
-       AND EXISTS (SELECT id FROM uploads ${OF} AND status = 'pending') RETURNING id`,
-      [accountId, id, part.id],
-    );
-    if (ready !== undefined) return "stored";
+    const [open = [], ready = []] = await db.batch([
+      // Parts of one upload wait for each other, so that each sees those before it.
+      {
+        sql: `UPDATE uploads SET status = 'pending' ${OF} AND status = 'pending' RETURNING id`,
+        params: [accountId, id],
+      },
+      { sql: SET_READY, params: [accountId, id, part.id, offset] },
+    ]);
+    if (ready.length > 0) return "stored";
     await remove();
-    return "over";
+    return open.length === 0 ? "over" : "not-next";
   } catch (error) {
     await remove().catch(() => undefined);
     throw error;
   }
 }
+
+/** A part that a client sends twice at once is stored once. */
+const SET_READY = `UPDATE upload_parts SET is_ready = 1, place = COALESCE(CAST($4 AS BIGINT), place) ${PARTS_OF} AND id = $3
+  AND EXISTS (SELECT id FROM uploads ${OF} AND status = 'pending')
+  AND (CAST($4 AS BIGINT) IS NULL
+    OR (SELECT COALESCE(SUM(bytes), 0) FROM upload_parts ${PARTS_OF} AND is_ready = 1) = CAST($4 AS BIGINT)) RETURNING id`;
 
 interface ToComplete {
   readonly name: OwnedId;

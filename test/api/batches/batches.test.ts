@@ -73,6 +73,8 @@ test("the official OpenAI client runs a batch, and each line is charged once", a
   const file = await openai.files.retrieve(String(done.output_file_id));
   const content = await (await openai.files.content(file.id)).arrayBuffer();
   expect(file).toMatchObject({ purpose: "batch_output", bytes: content.byteLength });
+  // A line may end in the last minute of its batch.
+  expect(file.expires_at).toBe(Number(done.expires_at) + 30 * 86_400);
   const found = (await (await gateway.api("GET", `/api/requests/${output[0].response.request_id}`)).json()) as object;
   expect(JSON.stringify(found)).toContain(made.id);
   expect((await openai.batches.list()).data.map(({ id }) => id)).toContain(made.id);
@@ -154,6 +156,16 @@ test.each([{ service_max_cost_usd: 0.000002 }, { metadata: { service_max_cost_us
     );
   },
 );
+
+test("lines that cost nothing run whatever their batch may cost", async () => {
+  const url = "/v1/moderations";
+  const body = { model: "omni-moderation-latest", input: "x" };
+  const made = await create([{ custom_id: "m", method: "POST", url, body }], {
+    endpoint: url,
+    service_max_cost_usd: 1,
+  });
+  expect((await over(made.id)).request_counts).toEqual({ total: 1, completed: 1, failed: 0 });
+});
 
 test("a batch that the credits do not cover is 402, and leaves nothing behind", async () => {
   const { id } = (await (await gateway.api("POST", "/api/accounts", { name: "poor" })).json()) as { id: string };

@@ -114,6 +114,27 @@ test("the official client uploads in pieces, lists, shows and deletes", async ()
   await expect(client.files.get({ name: "my-file" })).rejects.toMatchObject({ status: 404 });
 });
 
+test("a piece that is sent twice at once is there once", async () => {
+  const { url, key } = world.gateway;
+  const headers = { "x-goog-api-key": key, "x-goog-upload-protocol": "resumable" };
+  const begun = await fetch(`${url}/upload/v1beta/files`, {
+    method: "POST",
+    headers: { ...headers, "content-type": "application/json", "x-goog-upload-command": "start" },
+    body: JSON.stringify({ file: { sizeBytes: "600000" } }),
+  });
+  const to = begun.headers.get("x-goog-upload-url") ?? "";
+  const pieces = ["a", "b"].map((letter) => letter.repeat(300_000));
+  const send = (at: number, command = "upload") => {
+    const place = { "x-goog-upload-command": command, "x-goog-upload-offset": String(at * 300_000) };
+    return fetch(to, { method: "POST", headers: { ...headers, ...place }, body: pieces[at] ?? "" });
+  };
+  for (const { status } of await Promise.all([send(0), send(0), send(0)])) expect(status).toBe(200);
+  const made = await send(1, "upload, finalize");
+  const { file } = (await made.json()) as { file: { name: string } };
+  const there = await fetch(`${url}/v1beta/${file.name}:download?alt=media`, { headers });
+  expect(await there.text()).toBe(pieces.join(""));
+});
+
 test.each(["gem", "alpha", "claude"])("a file that a request names reaches %s as its content", async (model) => {
   await world.reset();
   const file = await client.files.upload({ file: blobOf("%PDF-1.4 secret words", "application/pdf") });

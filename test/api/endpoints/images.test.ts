@@ -69,6 +69,11 @@ await describeStores("images", ({ url }) => {
     expect(spent).toBe(withFee(TOKENS_COST));
   });
 
+  test("an event that a host repeats is charged once", async () => {
+    lab.provider.on("*", sendsEvents([DONE, DONE, DONE]));
+    expect(await spentBy(() => ask({ stream: true }))).toBe(withFee(TOKENS_COST));
+  });
+
   test("a host that does not stream answers whole", async () => {
     lab.provider.on("*", sends(200, IMAGES));
     const answer = await ask({ stream: true });

@@ -98,6 +98,15 @@ await describeStores("transcription", ({ url }) => {
     expect((await formOf(sent())).get("model")).toBe("vendor-clock");
   });
 
+  test.each([[{ text: TEXT, duration: 0 }], [{ text: TEXT, usage: { type: "duration", seconds: 0 } }]])(
+    "%j does not make the recording free",
+    async (told) => {
+      lab.provider.on("*", sends(200, told));
+      // The length that the file tells, with its head.
+      expect(await spentBy(() => post(formWith({})))).toBe(costOf(3_006n));
+    },
+  );
+
   test("the official client translates", async () => {
     lab.provider.on("*", sends(200, { text: "Hello", duration: "1.5" }));
     const spent = await spentBy(async () => {

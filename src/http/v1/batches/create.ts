@@ -137,6 +137,7 @@ function newBatch(
   const { metadata = null } = body;
   if (metadata !== null && !isObject(metadata)) throw invalid("metadata", TEXT.metadataObject);
   const createdAtMs = edge.now();
+  const expiresAtMs = createdAtMs + DAY_MS;
   return {
     accountId,
     id: `${PREFIXES[api]}${createdAtMs.toString(16).padStart(12, "0")}${randomBytes(10).toString("hex")}`,
@@ -144,8 +145,9 @@ function newBatch(
     content: { endpoint, inputFileId, metadata, errors: [] },
     maxCost: readMaxCost(body[MAX_COST] ?? metadata?.[MAX_COST] ?? null),
     createdAtMs,
-    expiresAtMs: createdAtMs + DAY_MS,
-    deletedAtMs: createdAtMs + edge.batches.retentionDays * DAY_MS,
+    expiresAtMs,
+    // From the last moment at which a line may begin: what was paid for is never deleted before it can be read.
+    deletedAtMs: expiresAtMs + edge.batches.retentionDays * DAY_MS,
   };
 }
 

@@ -217,7 +217,10 @@ async function storePiece(request: UploadRequest, upload: StoredUpload, edge: Fi
     const headers = { "x-goog-upload-size-received": String(size), [STATUS]: "active" };
     throw new GatewayError("badRequest", TEXT.otherOffset(size), { code: "other_offset", headers });
   }
-  if (file !== undefined && file.length > 0) await storePart(upload, { id: newPartId(edge.now()), file }, edge);
+  if (file === undefined || file.length === 0) return;
+  // The same piece, sent at the same time, may have been faster.
+  if (!(await storePart(upload, { id: newPartId(edge.now()), file, offset }, edge)))
+    await storePiece(request, upload, edge);
 }
 
 /** A file with what is said about it, in one request. */

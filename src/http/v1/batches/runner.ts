@@ -149,21 +149,38 @@ function createHoldNames(line: ClaimedLine, { queue }: Pick<RunnerContext["batch
   };
 }
 
-async function ask(
+const INTERRUPTED: Later = { waitMs: RETRY_MS, isCounted: true, isForAll: false, end: "unknown" };
+
+async function ask(line: ClaimedLine, server: Server, edge: Pick<RunnerContext, "keys" | "batches">) {
+  try {
+    return await askOnce(line, server, edge);
+  } catch {
+    // The server closes, the connection broke, or the database is away: nobody knows the result.
+    return { ...failed(line, 503, "interrupted", "The request was interrupted."), later: INTERRUPTED };
+  }
+}
+
+function failed({ batch, position }: ClaimedLine, status: number, code: string, message: string): LineAnswer {
+  const error = { type: "invalid_request_error", code, message, param: null };
+  const requestId = requestIdOf({ batch, position });
+  return { result: { status, requestId, body: { type: "error", error } }, cost: 0n, later: null };
+}
+
+function requestIdOf({ batch, position }: Pick<ClaimedLine, "batch" | "position">): string {
+  return `${batch.id}.${position}`;
+}
+
+async function askOnce(
   line: ClaimedLine,
   server: Server,
   { keys, batches }: Pick<RunnerContext, "keys" | "batches">,
 ): Promise<LineAnswer> {
-  const { batch, position, request } = line;
-  const requestId = `${batch.id}.${position}`;
-  const failed = (status: number, code: string, message: string): LineAnswer => {
-    const error = { type: "invalid_request_error", code, message, param: null };
-    return { result: { status, requestId, body: { type: "error", error } }, cost: 0n, later: null };
-  };
-  if (request === null) return failed(422, "line_unreadable", "This request cannot be read any more.");
+  const { batch, request } = line;
+  const requestId = requestIdOf(line);
+  if (request === null) return failed(line, 422, "line_unreadable", "This request cannot be read any more.");
   const key = await keys.get(batch.accountId, batch.keyId);
   if (key === null || keys.verifyHash(key.hash).state !== "ok")
-    return failed(UNAUTHENTICATED, "invalid_api_key", "The key of this batch is no longer valid.");
+    return failed(line, UNAUTHENTICATED, "invalid_api_key", "The key of this batch is no longer valid.");
   const holds = createHoldNames(line, batches);
   const isMessages = batch.content.endpoint === MESSAGES_PATH;
   const origin = {
@@ -198,12 +215,6 @@ async function ask(
       result: { status, requestId, body },
       cost: chargeOf(sent),
       later: laterOf(response, line, holds.isBegun()),
-    };
-  } catch {
-    // The server closes, or the connection broke: nobody knows the result.
-    return {
-      ...failed(503, "interrupted", "The request was interrupted."),
-      later: { waitMs: RETRY_MS, isCounted: true, isForAll: false, end: "unknown" },
     };
   } finally {
     sent.destroy();

@@ -55,7 +55,7 @@ export function registerUploads(server: FastifyInstance, edge: FilesContext): vo
     const upload = await find(request);
     const file = partOf(request);
     const id = newPartId(edge.now());
-    await storePart(upload, { id, file }, edge);
+    await storePart(upload, { id, file, offset: null }, edge);
     return { id, object: "upload.part", created_at: Math.floor(edge.now() / 1000), upload_id: upload.id };
   });
 
@@ -83,18 +83,22 @@ export async function beginUpload(upload: StoredUpload, edge: FilesContext): Pro
 export interface NewPart {
   readonly id: string;
   readonly file: Pick<UploadedFile, "length" | "read">;
+  /** Place of its first byte; null for a part whose place is named at the end. */
+  readonly offset: number | null;
 }
 
+/** Resolves to false for a part that is not the next one. */
 export async function storePart(
   upload: StoredUpload,
-  { id, file }: NewPart,
+  { id, file, offset }: NewPart,
   { batches }: Pick<FilesContext, "batches">,
-): Promise<void> {
+): Promise<boolean> {
   if (file.length > PART_BYTES_MAX) throw new GatewayError("tooLarge", TEXT.uploadTooLarge(PART_BYTES_MAX));
-  const content = { pieces: file.read(), bytesMax: upload.file.bytes * STORED_FACTOR };
+  const content = { pieces: file.read(), bytesMax: upload.file.bytes * STORED_FACTOR, offset };
   const outcome = await batches.uploads.addPart(upload, { id, bytes: file.length }, content);
   if (outcome === "over") throw uploadOver(upload);
   if (outcome === "too-much") throw invalid("data", TEXT.uploadTooLong(upload.file.bytes));
+  return outcome === "stored";
 }
 
 export function requireCompleted(

@@ -110,6 +110,27 @@ test("models at clouds get the format that serves them, and models that write no
   expect(written.models.find(({ id }) => id === "nova")?.price).toMatchObject({ input: expect.any(Number) });
 });
 
+test("half a price makes nothing free", async () => {
+  const half = { input_cost_per_token: 3e-7 };
+  const rows = [
+    ["known", "openai/gpt-4.1-mini", half],
+    ["unknown", "openai/never-heard-of", half],
+    ["empty", "openai/gpt-4.1-mini", { input_cost_per_token: "", output_cost_per_token: "" }],
+    ["embeds", "openai/text-embedding-3-small", half],
+  ] as const;
+  const model_list = rows.map(([model_name, model, price]) => ({ model_name, litellm_params: { model, ...price } }));
+  const { text, report } = await imported(JSON.stringify({ model_list }));
+  const { models } = parse(text) as { models: { id: string; price?: { input: number; output: number } }[] };
+  const { known, empty, embeds, unknown } = Object.fromEntries(models.map(({ id, price }) => [id, price]));
+  expect([known, embeds, unknown]).toEqual([
+    { input: 0.3, output: empty?.output },
+    { input: 0.3, output: 0 },
+    undefined,
+  ]);
+  expect(empty?.output).toBeGreaterThan(0);
+  expect(report.notes.join("\n")).toContain("unknown has no price for input and output");
+});
+
 test("everything else is named with a reason", async () => {
   const { report, text } = await imported();
   const why = new Map(report.unmapped.map(({ what, why: reason }) => [what, reason]));
