@@ -14,18 +14,18 @@ export interface LatencyPlan {
   readonly rounds: number;
   readonly warmUpMs: number;
   readonly roundMs: number;
+  readonly sizes: readonly Size[];
 }
 
 /** A rate that even a small machine serves with ease. */
 const PER_SECOND = 200;
 /** Length of the warm-up, at full load: at the measured rate, minutes pass until all code is compiled. */
 const WARM_UP_CONNECTIONS = 32;
-const MEASURED: readonly Size[] = ["small", "100 KB"];
 
 export async function measureLatency(rig: Rig, plan: LatencyPlan): Promise<Table> {
   const rows: string[][] = [];
   const warmed: string[] = [];
-  for (const size of MEASURED) {
+  for (const size of plan.sizes) {
     const measured = await measureSize(rig, size, plan);
     rows.push(...measured.rows);
     warmed.push(`${measured.warmUpRequests} ${size}`);

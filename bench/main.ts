@@ -6,8 +6,10 @@ import { cpus, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { readMachine } from "../src/config/machine.ts";
-import { type Crew, workersFor } from "../src/workers/count.ts";
+import { ALONE, type Crew, workersFor } from "../src/workers/count.ts";
+import { type BudgetsPlan, measureBudgets } from "./budgets.ts";
 import { type ClassifyPlan, measureClassify } from "./classify.ts";
+import { SIZES } from "./clients/bodies.ts";
 import { type CoresPlan, measureCores } from "./cores.ts";
 import { type DashboardPlan, measureDashboard } from "./dashboard.ts";
 import { type FirstPlan, measureFirst } from "./first.ts";
@@ -30,6 +32,7 @@ const NAMES = [
   "stream",
   "classify",
   "ledger",
+  "budgets",
   "dashboard",
   "processes",
   "cores",
@@ -42,12 +45,13 @@ type Name = (typeof NAMES)[number];
 
 /** Stands for the benchmarks in which peers are measured, with our gateway as it starts by default. */
 const PEERS = "peers";
-const BESIDE_PEERS: readonly string[] = ["requests", "latency", "stream"] satisfies readonly Name[];
+const BESIDE_PEERS: readonly string[] = ["requests", "latency", "stream", "cores"] satisfies readonly Name[];
 
 /** Benchmarks that start their own processes, or none. */
-const ALONE: ReadonlySet<Name> = new Set([
+const WITHOUT_RIG: ReadonlySet<Name> = new Set([
   "classify",
   "ledger",
+  "budgets",
   "dashboard",
   "processes",
   "cores",
@@ -63,6 +67,7 @@ interface Plan {
   readonly stream: StreamPlan;
   readonly classify: ClassifyPlan;
   readonly ledger: LedgerPlan;
+  readonly budgets: BudgetsPlan;
   readonly dashboard: DashboardPlan;
   readonly processes: ScalingPlan;
   readonly cores: CoresPlan;
@@ -73,11 +78,12 @@ interface Plan {
 
 /** About eight minutes in all; the figures in docs/operate/performance.md come from it. */
 const FULL: Plan = {
-  requests: { rounds: 5, warmUpMs: 10_000, roundMs: 1_000 },
-  latency: { rounds: 3, warmUpMs: 10_000, roundMs: 2_000 },
+  requests: { rounds: 5, warmUpMs: 10_000, roundMs: 1_000, sizes: SIZES, hasVariants: true },
+  latency: { rounds: 3, warmUpMs: 10_000, roundMs: 2_000, sizes: ["small", "100 KB"] },
   stream: { warmUpRounds: 300, rounds: 3, chunks: 60, openStreams: 1_000 },
   classify: { forMs: 800 },
   ledger: { warmUpMs: 5_000, forMs: 3_000, concurrent: 64 },
+  budgets: { rounds: 15, warmUpMs: 5_000, roundMs: 1_000 },
   dashboard: { rows: 200_000, rounds: 30 },
   processes: { rounds: 3, warmUpMs: 4_000, roundMs: 2_000 },
   cores: { rounds: 3, warmUpRounds: 2, warmUpMs: 20_000, roundMs: 4_000, proxyMs: 4_000 },
@@ -86,13 +92,27 @@ const FULL: Plan = {
   first: { starts: 7, requests: 1_004 },
 };
 
+/** Fewer sizes and rows, and less warm-up: for a machine that is lent by the minute. */
+const SHORT: Plan = {
+  ...FULL,
+  requests: { rounds: 10, warmUpMs: 5_000, roundMs: 700, sizes: ["small", "4 KB", "100 KB"], hasVariants: false },
+  latency: { rounds: 5, warmUpMs: 2_000, roundMs: 2_000, sizes: ["small"] },
+  stream: { warmUpRounds: 150, rounds: 5, chunks: 60, openStreams: 1_000 },
+  cores: { rounds: 3, warmUpRounds: 1, warmUpMs: 10_000, roundMs: 3_000, proxyMs: 2_000 },
+  first: { starts: 3, requests: 1_004 },
+};
+
+/** About eight minutes with two peers. */
+const BESIDE: Plan = { ...SHORT, requests: { ...SHORT.requests, rounds: 5, sizes: ["small", "100 KB"] } };
+
 /** Some seconds: enough to see that everything runs. */
 const QUICK: Plan = {
-  requests: { rounds: 1, warmUpMs: 300, roundMs: 300 },
-  latency: { rounds: 1, warmUpMs: 100, roundMs: 300 },
+  requests: { rounds: 1, warmUpMs: 300, roundMs: 300, sizes: SIZES, hasVariants: true },
+  latency: { rounds: 1, warmUpMs: 100, roundMs: 300, sizes: ["small", "100 KB"] },
   stream: { warmUpRounds: 3, rounds: 1, chunks: 20, openStreams: null },
   classify: { forMs: 60 },
   ledger: { warmUpMs: 300, forMs: 500, concurrent: 64 },
+  budgets: { rounds: 1, warmUpMs: 300, roundMs: 300 },
   dashboard: { rows: 10_000, rounds: 10 },
   processes: { rounds: 1, warmUpMs: 500, roundMs: 500 },
   cores: { rounds: 1, warmUpRounds: 1, warmUpMs: 1_000, roundMs: 500, proxyMs: 300 },
@@ -106,8 +126,9 @@ const WORKERS = [1, 2, 4, 8, 16];
 /** Ignored by git. */
 const PROFILES = ".cache/profiles";
 
-const USAGE = `usage: npm run bench -- [--quick] [--workers] [--before DIR] [--peers] [--profile] [--rows N] [--database URL] [--count N,N] [--postgres] [${[...NAMES, PEERS].join(" | ")}]...
+const USAGE = `usage: npm run bench -- [--quick] [--short] [--workers] [--before DIR] [--peers] [--profile] [--rows N] [--database URL] [--count N,N] [--postgres] [${[...NAMES, PEERS].join(" | ")}]...
   --quick    a look in a few seconds, with wider errors
+  --short    fewer sizes and rows, and less warm-up
   --workers  measures gateways with several workers as well
   --before DIR    measures the gateway of another checkout as well, which must be built
   peers      ${BESIDE_PEERS.join(", ")} with --peers and the default number of workers
@@ -124,6 +145,7 @@ async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
     options: {
       quick: { type: "boolean" },
+      short: { type: "boolean" },
       workers: { type: "boolean" },
       before: { type: "string" },
       peers: { type: "boolean" },
@@ -150,7 +172,11 @@ async function main(): Promise<number> {
   const wantedNames = isBeside ? [...positionals, ...BESIDE_PEERS] : positionals;
   const names = wantedNames.length > 0 ? NAMES.filter((name) => wantedNames.includes(name)) : NAMES;
   const counts = values.count?.split(",").map(crewOf);
-  const plan = values.quick === true ? QUICK : FULL;
+  const plan = planOf({ isQuick: values.quick === true, isBeside, isShort: values.short === true });
+  const peersIn =
+    values["peers-in"]?.map((folder) => resolve(folder)) ?? (isBeside || values.peers === true ? [] : null);
+  const before = values.before === undefined ? null : resolve(values.before);
+  const usual = workersFor("auto", readMachine());
   const [{ model = "unknown processor" } = {}] = cpus();
   console.log(`Node ${process.versions.node}, ${cpus().length} x ${model}\n`);
   if (names.includes("classify")) print([runClassify(plan.classify)]);
@@ -159,24 +185,30 @@ async function main(): Promise<number> {
     const rows = Number(values.rows ?? plan.dashboard.rows);
     print(await measureDashboard({ ...plan.dashboard, rows, database: values.database ?? null }));
   }
+  if (names.includes("budgets")) print([await measureBudgets(plan.budgets)]);
   if (names.includes("processes")) print([await measureScaling(plan.processes)]);
   if (names.includes("cores")) {
-    const workers = counts ?? WORKERS.filter((count) => count <= cpus().length).map(crewOf);
-    print([await measureCores({ ...plan.cores, workers }, values.postgres === true ? "PostgreSQL" : "SQLite")]);
+    const besidePeers = usual.most > 1 ? [ALONE, usual] : [ALONE];
+    const ofMachine = WORKERS.filter((count) => count <= cpus().length).map(crewOf);
+    const crews = counts ?? (isBeside ? besidePeers : ofMachine);
+    const store = values.postgres === true ? "PostgreSQL" : "SQLite";
+    print([await measureCores(plan.cores, { workers: crews, before, peersIn }, store)]);
   }
   if (names.includes("hot")) print([await measureHotAccount(plan.hot)]);
   if (names.includes("overload")) print(await measureOverload(plan.overload));
-  const peersIn =
-    values["peers-in"]?.map((folder) => resolve(folder)) ?? (isBeside || values.peers === true ? [] : null);
   const ofWorkers = values.workers === true ? (counts ?? WORKERS.slice(0, 3).map(crewOf)) : [];
-  const usual = workersFor("auto", readMachine());
   const workers = isBeside && usual.most > 1 ? [...ofWorkers, usual] : ofWorkers;
-  const before = values.before === undefined ? null : resolve(values.before);
   const wanted: OthersWanted = { workers, before, peersIn };
   if (names.includes("first")) print([await measureFirst(plan.first, wanted)]);
-  const onRig = names.filter((name) => !ALONE.has(name));
+  const onRig = names.filter((name) => !WITHOUT_RIG.has(name));
   if (onRig.length > 0) await runOnRig(onRig, plan, { isProfiled: values.profile === true, wanted });
   return 0;
+}
+
+function planOf({ isQuick, isBeside, isShort }: Readonly<Record<"isQuick" | "isBeside" | "isShort", boolean>>): Plan {
+  if (isQuick) return QUICK;
+  if (isBeside) return BESIDE;
+  return isShort ? SHORT : FULL;
 }
 
 /** `4` or `4-16`, as in the settings. */

@@ -2,7 +2,7 @@
 // a busy moment of the machine affects all of them; the median round counts. Small bodies come first, because large ones
 // leave a grown heap behind.
 
-import { bodyOf, messagesBodyOf, responsesBodyOf, SIZES, type Size } from "./clients/bodies.ts";
+import { bodyOf, messagesBodyOf, responsesBodyOf, type Size } from "./clients/bodies.ts";
 import type { Rig } from "./harness/rig.ts";
 import type { Server } from "./harness/server.ts";
 import { showRange, showRatios, type Table } from "./harness/table.ts";
@@ -13,6 +13,9 @@ export interface RequestsPlan {
   readonly rounds: number;
   readonly warmUpMs: number;
   readonly roundMs: number;
+  readonly sizes: readonly Size[];
+  /** Rows of our gateway without ledger, and with requests in other formats. */
+  readonly hasVariants: boolean;
 }
 
 /** Enough to keep every server busy. */
@@ -27,15 +30,14 @@ interface Case {
 }
 
 export async function measureRequests(rig: Rig, plan: RequestsPlan): Promise<Table> {
+  const servers = plan.hasVariants
+    ? [rig.proxy, rig.withoutLedger, rig.gateway, rig.responses, rig.messages, ...rig.others]
+    : [rig.proxy, rig.gateway, ...rig.others];
   const cases: readonly Case[] = [
     newCase(rig.direct, "small"),
-    ...SIZES.flatMap((size) =>
-      [rig.proxy, rig.withoutLedger, rig.gateway, rig.responses, rig.messages, ...rig.others].map((server) =>
-        newCase(server, size),
-      ),
-    ),
+    ...plan.sizes.flatMap((size) => servers.map((server) => newCase(server, size))),
   ];
-  for (const size of SIZES) {
+  for (const size of plan.sizes) {
     await measureSize(
       rig,
       cases.filter((one) => one.size === size),

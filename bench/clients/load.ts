@@ -78,6 +78,7 @@ answerParent(null, work);
 async function saturate({ target, body, connections, forMs, requestsMax = Number.POSITIVE_INFINITY }: Saturation) {
   const prepared = prepareRequest(target, body);
   const sockets = await Promise.all(Array.from({ length: connections }, () => openSocket(target.port)));
+  const opened: Connection[] = [];
   const timesUs: number[] = [];
   const startedAtUs = nowUs();
   const endsAtUs = startedAtUs + forMs * 1000;
@@ -96,12 +97,13 @@ async function saturate({ target, body, connections, forMs, requestsMax = Number
               if (atUs < endsAtUs && timesUs.length < requestsMax) connection.send(nextRequest());
               else resolve();
             });
+            opened.push(connection);
             connection.send(nextRequest());
           }),
       ),
     ),
   );
-  for (const socket of sockets) socket.destroy();
+  for (const connection of opened) connection.close();
   const seconds = (nowUs() - startedAtUs) / 1e6;
   return { requests: timesUs.length, seconds, timesUs: Float64Array.from(timesUs) };
 }
@@ -114,6 +116,7 @@ async function holdRate({ target, body, perSecond, forMs }: FixedRate): Promise<
   const prepared = prepareRequest(target, body);
   const total = Math.round((perSecond * forMs) / 1000);
   const sockets = await Promise.all(Array.from({ length: RATE_CONNECTIONS }, () => openSocket(target.port)));
+  const opened: Connection[] = [];
   const timesUs: number[] = [];
   let timer: NodeJS.Timeout | undefined;
   const finished = new Promise<void>((resolve, reject) => {
@@ -126,6 +129,7 @@ async function holdRate({ target, body, perSecond, forMs }: FixedRate): Promise<
         free.push(send);
         if (timesUs.length === total) resolve();
       });
+      opened.push(connection);
       const send = (): void => {
         const request = nextRequest();
         sentAtUs = nowUs();
@@ -145,7 +149,7 @@ async function holdRate({ target, body, perSecond, forMs }: FixedRate): Promise<
     await inTime(finished);
   } finally {
     clearInterval(timer);
-    for (const socket of sockets) socket.destroy();
+    for (const connection of opened) connection.close();
   }
   return timesUs;
 }
@@ -156,6 +160,7 @@ async function readStreams({ target, body, connections }: Streams): Promise<Stre
   const firstTokenUs: number[] = [];
   const chunkUs: number[] = [];
   const sockets = await Promise.all(Array.from({ length: connections }, () => openSocket(target.port)));
+  const opened: Connection[] = [];
   await inTime(
     Promise.all(
       sockets.map(
@@ -172,6 +177,7 @@ async function readStreams({ target, body, connections }: Streams): Promise<Stre
                 isFirst = false;
               }
             });
+            opened.push(connection);
             // Starts are spread over some milliseconds. Otherwise the queue of a simultaneous start is measured.
             setTimeout(() => {
               sentAtUs = nowUs();
@@ -181,7 +187,7 @@ async function readStreams({ target, body, connections }: Streams): Promise<Stre
       ),
     ),
   );
-  for (const socket of sockets) socket.destroy();
+  for (const connection of opened) connection.close();
   return { firstTokenUs, chunkUs };
 }
 

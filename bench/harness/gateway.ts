@@ -40,6 +40,16 @@ export async function startWorkers(crew: Crew, around: GatewaySurroundings, data
   return { ...(await startGateway(wanted, around)), workers: crew.most };
 }
 
+/** Another checkout, with as many workers from its start: older versions have no range of them. */
+export async function startWorkersBefore(
+  { most }: Crew,
+  around: GatewaySurroundings,
+  checkout: string,
+): Promise<GatewayServer> {
+  const wanted = { name: `before, ${most} workers`, checkout, workers: String(most) };
+  return { ...(await startGateway(wanted, around)), workers: most };
+}
+
 export async function startGateway(
   { name, checkout = resolve("."), workers, database }: Gateway,
   { providerPort, newFolder }: GatewaySurroundings,

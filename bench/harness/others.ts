@@ -5,7 +5,14 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import type { Crew } from "../../src/workers/count.ts";
 import { freePort } from "./command.ts";
-import { type GatewaySurroundings, type OtherServer, started, startGateway, startWorkers } from "./gateway.ts";
+import {
+  type GatewaySurroundings,
+  type OtherServer,
+  started,
+  startGateway,
+  startWorkers,
+  startWorkersBefore,
+} from "./gateway.ts";
 
 export interface OthersWanted {
   /** Workers of each gateway. */
@@ -24,19 +31,32 @@ interface Surroundings extends GatewaySurroundings {
 }
 
 export async function startOthers({ workers, before, peersIn }: OthersWanted, around: Surroundings): Promise<void> {
-  const { providerPort, newFolder, others } = around;
+  const { others } = around;
   for (const crew of workers) others.push(await startWorkers(crew, around));
-  if (before !== null) others.push(await startGateway({ name: "before", checkout: before }, around));
-  for (const [name, peer] of peersIn === null ? [] : PEERS) {
-    const file = peer.find(peersIn ?? []);
-    if (file === null) {
-      console.log(`${name}: skipped, ${peer.missing}\n`);
-      continue;
-    }
-    const place = { file, folder: newFolder(), port: await freePort(), providerPort };
-    const server = await startPeer(name, peer, place);
+  if (before !== null) {
+    others.push(await startGateway({ name: "before", checkout: before }, around));
+    for (const crew of workers) others.push(await startWorkersBefore(crew, around, before));
+  }
+  for (const start of peersToStart(peersIn, around)) {
+    const server = await start();
     if (server !== null) others.push(server);
   }
+}
+
+/** One function for each peer that is installed; null from it where the peer does not start. */
+export function peersToStart(
+  peersIn: OthersWanted["peersIn"],
+  { providerPort, newFolder }: GatewaySurroundings,
+): readonly (() => Promise<OtherServer | null>)[] {
+  if (peersIn === null) return [];
+  return PEERS.flatMap(([name, peer]) => {
+    const file = peer.find(peersIn);
+    if (file === null) {
+      console.log(`${name}: skipped, ${peer.missing}\n`);
+      return [];
+    }
+    return [async () => startPeer(name, peer, { file, folder: newFolder(), port: await freePort(), providerPort })];
+  });
 }
 
 /** A peer of another version may not start. The rest is measured all the same. */

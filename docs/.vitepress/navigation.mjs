@@ -110,6 +110,7 @@ export const SECTIONS = [
       { text: "Request log", link: "/operate/request-log" },
       { text: "Limits and overload", link: "/operate/limits" },
       { text: "Performance", link: "/operate/performance" },
+      { text: "Beside other gateways", link: "/operate/side-by-side" },
       { text: "Memory and start", link: "/operate/memory-and-start" },
       { text: "Speed of the dashboard", link: "/operate/dashboard-speed" },
     ],

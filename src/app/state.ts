@@ -165,8 +165,8 @@ export function openBatches(
   { db, contents }: Pick<WorkerDbs, "db" | "contents">,
   { settings, secret, owner, ledger, log, now, worker }: FileStoreContext,
 ): OpenedBatches {
-  const { filesBytesPerAccount, filesPerAccount, filesRetentionDays, batchConcurrency, batchNativeFrom } =
-    settings.files;
+  const { filesBytesPerAccount, filesPerAccount, filesRetentionDays } = settings.files;
+  const { batchConcurrency, batchNativeFrom, batchBytesPerAccount } = settings.files;
   const lines = createSealer(secret, "batches");
   const own = new OwnLines();
   const queue = createBatchQueue(contents, lines, { owner, processes: db, endHolds: ledger.end, own });
@@ -196,6 +196,7 @@ export function openBatches(
       native: createNativeQueue(contents, lines, { owner, own }),
       nativeFrom: batchNativeFrom,
       concurrency: batchConcurrency,
+      bytesPerAccount: batchBytesPerAccount,
     },
     close: () => retention.stop(),
   };

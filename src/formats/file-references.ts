@@ -7,7 +7,7 @@ import type { JsonSource } from "./scan/scan.ts";
 export interface FileReferences {
   /** False where no file can be named, which needs no parsing. */
   mayHave(source: JsonSource): boolean;
-  /** The ids of files that are named. Some may belong to others than the gateway. */
+  /** The id of a file at each place that `write` would change. Some may belong to others than the gateway. */
   find(body: JsonObject): readonly string[];
   /** Fields of the body, as JSON, with the content of files in the place of their names. */
   write(body: JsonObject, files: ReadonlyMap<string, NamedFile>): ReadonlyMap<string, string>;

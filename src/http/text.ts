@@ -240,6 +240,8 @@ export const providerLeft = (code: number | null) =>
 
 // v1/caches.ts
 export const cacheTooLarge = (bytes: number) => `A cached content can have ${bytes} bytes at most.`;
+export const invalidModelName = "'model' must be the name of a model.";
+export const displayNameTooLong = (most: number) => `'displayName' may have ${most} characters.`;
 export const oneEnd = "Send either 'ttl' or 'expireTime'.";
 export const invalidTtl = "'ttl' must be a number of seconds, such as '3600s'.";
 export const invalidEnd = "'expireTime' must be a time in the future, such as '2027-01-31T12:00:00Z'.";
@@ -278,6 +280,7 @@ export const filesFull = ({ bytes, files }: { readonly bytes: number; readonly f
 
 // v1/batches/batches.ts
 export const batchNotFound = (id: string) => `Batch with id '${id}' not found.`;
+export const tooManyFiles = (most: number) => `A request may name ${most} files.`;
 export const filesTooLong = (limit: number) =>
   `The request is longer than ${limit} bytes with the files that it names. Name fewer or shorter files.`;
 export const notFileObject = "'file' must be an object.";
@@ -304,9 +307,12 @@ export const uploadOver = (status: string) => `The upload is ${status}, so nothi
 export const uploadNotFound = (id: string) => `Upload with id '${id}' not found. Uploads end after an hour.`;
 export const batchOver = (status: string) => `The batch is ${status}, so it cannot be cancelled.`;
 export const batchRuns = "The batch still runs. Wait for its end, or cancel it.";
+export const batchesFull = (bytes: number) =>
+  `The requests in batches of an account may take up ${Number((bytes / MB).toFixed(2))} MB. Wait until some have run.`;
 export const batchesOff = "This gateway runs no batches.";
 export const inputFileRequired = "'input_file_id' must be the id of an uploaded file.";
 export const inputFilePurpose = "'input_file_id' must be a file that was uploaded for the purpose batch.";
+export const metadataTooLong = (most: number) => `'metadata' may have ${most} characters as JSON.`;
 export const metadataObject = "'metadata' must be an object.";
 export const maxCost = "'service_max_cost_usd' must be a number from 0 to 1000000.";
 export const tooManyLines = (most: number) => `A batch has at most ${most} lines.`;

@@ -1,5 +1,6 @@
 // The queue of batches on every store: who runs a line, and what becomes of it when its process dies.
 
+import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type {
   BatchQueue,
@@ -212,6 +213,25 @@ await describeStores("batches", ({ url }) => {
     await queue.finish(line, OK, 5n);
     await queue.finish(line, OK, 5n);
     expect(await show()).toMatchObject({ cost: 5n, counts: { succeeded: 1, waiting: 2 } });
+  });
+
+  test("requests take up room until they have run, and only their names are left then", async () => {
+    const batch = { ...name, accountId: "grace" };
+    await store.begin(batch);
+    const before = await store.addLines(batch, 0, []);
+    const body = JSON.stringify({ prompt: randomBytes(3_000).toString("hex") });
+    expect(await store.addLines(batch, 0, [{ customId: "long", body, metadata: { night: 1 } }])).toBeGreaterThan(
+      before + 3_000,
+    );
+    await store.release(batch, false);
+    const long = (await queue.claim(9, 1, [])).find(({ request }) => request?.customId === "long");
+    await queue.finish(long as ClaimedLine, OK, 5n);
+    expect(await store.addLines(batch, 1, [])).toBeLessThan(before + 300);
+    const shown = [];
+    for await (const line of store.ended(batch)) shown.push(line);
+    expect(shown.at(-1)).toMatchObject({ customId: "long", metadata: { night: 1 }, result: OK, state: "succeeded" });
+    const [row] = await db.query("SELECT request FROM batch_lines WHERE account_id = 'grace'");
+    expect(String(row?.request).length).toBeLessThan(300);
   });
 
   test("lines of a dead process go on, and those of a living one stay", async () => {

@@ -38,7 +38,7 @@ await describeStores("stored chat completions", ({ url }) => {
 
   const message = { id: "m-0", role: "user", content: CANARY };
   const ids = async (page: Partial<CompletionPage>, accountId = "ada"): Promise<readonly string[]> =>
-    (await store.list(accountId, { ...EVERYTHING, ...page })).map(({ id }) => id);
+    (await store.list(accountId, { ...EVERYTHING, ...page })).completions.map(({ id }) => id);
 
   test("one comes back as it was stored, for its account only, until it is deleted", async () => {
     const kept = completion("c_one", { metadata: { topic: "birds" } });
@@ -52,6 +52,17 @@ await describeStores("stored chat completions", ({ url }) => {
     expect(await store.remove(stranger)).toBe(false);
     expect(await store.remove(kept)).toBe(true);
     expect(await store.find(kept)).toBeNull();
+  });
+
+  test("a page of a list ends where it gets long, and has one completion at least", async () => {
+    for (const id of ["c_1", "c_2", "c_3"]) await store.insert(completion(id, { accountId: "long" }), []);
+    const list = (after: string | null) => store.list("long", { ...EVERYTHING, after });
+    expect(await list(null)).toMatchObject({ hasMore: false, completions: { length: 3 } });
+    await db.query("UPDATE chat_completions SET bytes = 20000000 WHERE account_id = 'long'");
+    expect(await list(null)).toMatchObject({ hasMore: true, completions: [{ id: "c_1" }] });
+    await db.query("UPDATE chat_completions SET bytes = 40000000 WHERE account_id = 'long'");
+    expect(await list("c_1")).toMatchObject({ hasMore: true, completions: [{ id: "c_2" }] });
+    expect(await list("c_2")).toMatchObject({ hasMore: false, completions: [{ id: "c_3" }] });
   });
 
   test("lists go by model, by every pair of metadata, by page and in both orders", async () => {
@@ -101,7 +112,10 @@ await describeStores("stored chat completions", ({ url }) => {
     expect(rows).not.toContain("canary");
     const other = storeOf(db, Buffer.from("another secret"));
     expect(await other.store.find(kept)).toBeNull();
-    expect(await other.store.list("ada", { ...EVERYTHING, metadata: { topic: CANARY } })).toEqual([]);
+    expect(await other.store.list("ada", { ...EVERYTHING, metadata: { topic: CANARY } })).toEqual({
+      completions: [],
+      hasMore: false,
+    });
     expect(other.unreadable).toMatchObject([{ table: "chat_completions", id: "c_sealed" }]);
   });
 });

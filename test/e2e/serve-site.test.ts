@@ -69,9 +69,9 @@ async function visitor(address: string): Promise<Call> {
       redirect: "manual",
       headers: {
         ...{ cookie: cookies.map((each) => each.split(";")[0]).join("; "), origin: url, ...from, ...headers },
-        ...(body !== undefined && { "content-type": "application/json" }),
+        ...(body !== undefined && !(body instanceof FormData) && { "content-type": "application/json" }),
       },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(body !== undefined && { body: body instanceof FormData ? body : JSON.stringify(body) }),
     });
   const session = await call("GET", "/api/session");
   expect(await session.json()).toMatchObject({ demo: true, readOnly: false });
@@ -180,6 +180,8 @@ describe("a visitor who means harm", () => {
   test.each([
     ["the metrics of the process", "/metrics", 404],
     ["the metrics under another spelling", "//metrics?x=1", 404],
+    ["the metrics in escapes", "/%6Detrics", 404],
+    ["the metrics by a slash in escapes", "/%2Fmetrics", 404],
   ])("does not read %s", async (_name, path, status) => {
     expect((await fetch(`${url}${path}`, { headers: { "x-forwarded-for": "192.0.2.70" } })).status).toBe(status);
   });
@@ -188,6 +190,16 @@ describe("a visitor who means harm", () => {
     const call = await visitor("192.0.2.71");
     const body = { name: "x".repeat(2 * 1024 * 1024) };
     expect((await call("POST", "/api/keys", body)).status).toBe(413);
+  });
+
+  test("cannot send what fills the disk", async () => {
+    const call = await visitor("192.0.2.72");
+    const { key } = (await (await call("POST", "/api/keys", { name: "k" })).json()) as { key: string };
+    const form = new FormData();
+    form.append("purpose", "user_data");
+    form.append("file", new Blob([new Uint8Array(2 * 1024 * 1024)]), "large");
+    const refused = await call("POST", "/v1/files", form, { authorization: `Bearer ${key}` });
+    expect(refused.status).toBe(413);
   });
 });
 

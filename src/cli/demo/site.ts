@@ -9,6 +9,7 @@ import type { Settings } from "../../config/settings.ts";
 import { demoSettings } from "../../demo/configuration.ts";
 import { sealNetwork } from "../../demo/site/seal.ts";
 import { openSite } from "../../demo/site/site.ts";
+import { pathOf } from "../../http/exchange/request-head.ts";
 import { createLoginStore } from "../../store/accounts/logins.ts";
 import { createUserStore } from "../../store/accounts/users.ts";
 import { openDb } from "../../store/db.ts";
@@ -28,20 +29,24 @@ const TERMS = {
   renewMs: 6 * 60 * MINUTE_MS,
 } as const;
 const BODY_BYTES_MAX = MIB;
+/** A store may lie on disk with so much more than the demo, until the next look at its size. */
+const STORED_BYTES_MAX = 16 * MIB;
 
 export function siteSettings(given: Settings): Settings {
   const settings = demoSettings(given);
-  const { server, limits, prices } = settings;
+  const { server, limits, prices, files } = settings;
   return {
     ...settings,
     server: {
       ...server,
       isReadOnly: false,
       bodyLimitBytes: Math.min(server.bodyLimitBytes, BODY_BYTES_MAX),
+      uploadLimitBytes: Math.min(server.uploadLimitBytes, BODY_BYTES_MAX),
       isLocalDiscovered: false,
       isWarmedUp: false,
     },
     limits: { ...limits, bodyBytes: 32 * MIB },
+    files: { ...files, filesBytesPerAccount: STORED_BYTES_MAX, batchBytesPerAccount: STORED_BYTES_MAX },
     prices: { ...prices, priceCheck: "off" },
     ...{ identityProviders: [], secret: null, tracing: null, metricExport: null, logExport: null },
   };
@@ -72,7 +77,7 @@ export async function startSite(
   sealNetwork();
   const site = await openSite({
     ...TERMS,
-    ...{ server: settings.server, log },
+    ...{ server: settings.server, log, pathOf },
     async fill(folder) {
       mkdirSync(folder);
       const there = settingsIn(folder, settings);

@@ -35,6 +35,13 @@ export const FILE_STORE_OPTIONS = {
     read: number({ min: 0, max: 1_000, isWhole: true }),
     help: "How many lines of batches a process runs at once, behind live requests. With 0, it runs none.",
   }),
+  batchBytesPerAccount: option<number>({
+    path: "batches.bytesPerAccount",
+    env: "SWITCHYARD_BATCH_BYTES_PER_ACCOUNT",
+    default: GIBIBYTE,
+    read: number({ min: 1024, max: 1024 * GIBIBYTE, isWhole: true }),
+    help: "How many bytes of requests the batches of one account may have stored. A batch beyond it gets 400. Requests that have run do not count.",
+  }),
   batchNativeFrom: option<number>({
     path: "batches.nativeFrom",
     env: "SWITCHYARD_BATCH_NATIVE_FROM",

@@ -155,7 +155,8 @@ export interface BatchPage {
 export interface BatchStore {
   /** Makes a batch that does not run yet. */
   begin(batch: NewBatch): Promise<void>;
-  addLines(name: OwnedId, first: number, lines: readonly LineRequest[]): Promise<void>;
+  /** Returns the bytes of all requests in batches that the account has stored. */
+  addLines(name: OwnedId, first: number, lines: readonly LineRequest[]): Promise<number>;
   /** Lets the lines run; those that may be sent to a host wait until somebody has tried that. */
   release(name: OwnedId, isNative: boolean): Promise<void>;
   /** Ends a batch that never ran, without its lines. */
@@ -191,7 +192,10 @@ export interface BatchQueue {
    * not be charged again.
    */
   holdIds(line: ClaimedLine): Promise<readonly string[]>;
-  /** Writes the result of a line that this process runs, and its cost where the ledger has not booked it yet. */
+  /**
+   * Writes the result of a line that this process runs, and its cost where the ledger has not booked it yet. The body of
+   * its request is not needed any more, and goes.
+   */
   finish(line: ClaimedLine, result: LineResult, cost: NanoUsd): Promise<void>;
   /** Ends a line that does not fit into what its batch may still cost. */
   stop(line: ClaimedLine): Promise<void>;

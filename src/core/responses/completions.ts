@@ -31,7 +31,11 @@ export interface CompletionStore {
   find(name: OwnedId): Promise<StoredCompletion | null>;
   /** The messages of the request; null when the completion does not exist. */
   messages(name: OwnedId): Promise<readonly JsonItem[] | null>;
-  list(accountId: string, page: CompletionPage): Promise<readonly StoredCompletion[]>;
+  /** Fewer than asked for where they are long: a client may have stored anything. At least one where there is one. */
+  list(
+    accountId: string,
+    page: CompletionPage,
+  ): Promise<{ readonly completions: readonly StoredCompletion[]; readonly hasMore: boolean }>;
   /** Replaces the metadata. Returns null when the completion does not exist. */
   update(name: OwnedId, metadata: CompletionMetadata): Promise<StoredCompletion | null>;
   /** False when it does not exist. */

@@ -18,6 +18,8 @@ export interface SiteContext extends VisitorTerms {
   readonly server: Settings["server"];
   /** Fills an empty folder with the demo of this moment, and returns the login that all visitors share. */
   fill(folder: string): Promise<string>;
+  /** Reads the path of a request as the gateways do. */
+  pathOf(request: IncomingMessage): string;
   /** Starts a gateway on a folder. */
   start(folder: string, login: string): Promise<StoreGateway>;
   /** Interval at which the demo is made again, because its data ends at the time it was made. */
@@ -59,7 +61,7 @@ export async function openSite(context: SiteContext): Promise<DemoSite> {
     template: () => join(edition.folder, "template"),
     start: (folder) => context.start(folder, edition.login),
   });
-  const front = createFront({ settings, visitors, shared: () => edition.app, now });
+  const front = createFront({ settings, pathOf: context.pathOf, visitors, shared: () => edition.app, now });
   const server = createServer({ maxHeaderSize: HEADERS_BYTES_MAX, requestTimeout: settings.requestTimeoutMs }, front);
   server.maxConnections = CONNECTIONS_MAX;
   server.keepAliveTimeout = settings.keepAliveMs;
@@ -112,7 +114,7 @@ async function endEdition({ app, folder }: Edition): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
 }
 
-interface FrontContext {
+interface FrontContext extends Pick<SiteContext, "pathOf"> {
   readonly settings: Settings["server"];
   readonly visitors: ReturnType<typeof createVisitors>;
   readonly shared: () => Pick<StoreGateway, "answer">;
@@ -122,7 +124,7 @@ interface FrontContext {
 type Front = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Decides who answers a request: nobody, everybody's gateway, or the visitor's own. */
-function createFront({ settings, visitors, shared, now }: FrontContext): Front {
+function createFront({ settings, pathOf, visitors, shared, now }: FrontContext): Front {
   const requests = createCallWindows({ ...REQUESTS, now });
   const openings = createCallWindows({ ...STORES, now });
   const openRequests = new Map<string, number>();
@@ -141,7 +143,8 @@ function createFront({ settings, visitors, shared, now }: FrontContext): Front {
       else openRequests.set(address, left);
     });
     const { method = "", url = "" } = request;
-    if (CLOSED_PATH.test(url)) return refuse(response, 404, TEXT.notHere);
+    // To the gateways, `/%6detrics` is the same.
+    if (CLOSED_PATH.test(pathOf(request))) return refuse(response, 404, TEXT.notHere);
     const visitor = cookies.read(request);
     if (url.startsWith(RESTART_PATH)) return restart(visitor, response);
     const own = visitor === null ? null : visitors.find(visitor);

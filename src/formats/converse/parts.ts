@@ -89,6 +89,8 @@ function writeFile(
 /** Bedrock takes few characters in the name of a document, and each name once. */
 export class Documents {
   readonly #names = new Set<string>();
+  /** The last number behind a name: to count from the first one each time takes long for many documents. */
+  readonly #counts = new Map<string, number>();
 
   nameOf(filename: unknown): string {
     const plain = typeof filename === "string" ? filename.replace(/\.\w{1,5}$/, "") : "";
@@ -97,8 +99,10 @@ export class Documents {
         .replace(/[^A-Za-z0-9()[\]-]+/g, " ")
         .trim()
         .slice(0, NAME_LENGTH_MAX) || "document";
+    let count = this.#counts.get(safe) ?? 1;
     let name = safe;
-    for (let count = 2; this.#names.has(name); count += 1) name = `${safe} (${count})`;
+    for (; this.#names.has(name); name = `${safe} (${count})`) count += 1;
+    this.#counts.set(safe, count);
     this.#names.add(name);
     return name;
   }

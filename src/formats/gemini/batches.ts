@@ -3,7 +3,7 @@
 import type { BatchError, EndedLine, LineRequest, LineState, StoredBatch } from "../../core/batches/batches.ts";
 import { usdNumber } from "../../core/money.ts";
 import { invalid, isObject, type JsonObject } from "../json/fields.ts";
-import { parseObject } from "../json/parse.ts";
+import { parseObject, scanBody } from "../json/parse.ts";
 
 const LINES_MAX = 50_000;
 const TYPE = "type.googleapis.com/google.ai.generativelanguage.v1beta.GenerateContentBatch";
@@ -56,13 +56,23 @@ function readInlined(given: unknown, at: number): LineRequest {
 
 /** A line of an input file; an error where it is no request that can run. */
 export function readGeminiLine(bytes: Buffer): LineRequest | Omit<BatchError, "line"> {
-  const line = parseObject(bytes);
+  const line = isReadable(bytes) ? parseObject(bytes) : null;
   if (line === null) return { code: "invalid_json_line", message: "This line is not a JSON object.", param: null };
   const { key, request } = line;
   if (typeof key !== "string" || !/^[^\p{Cc}\p{Cs}]{1,512}$/u.test(key))
     return { code: "invalid_request", message: "'key' must be a text of 1 to 512 characters.", param: "key" };
   if (!isObject(request)) return { code: "invalid_request", message: "'request' must be an object.", param: "request" };
   return { customId: key, body: JSON.stringify(request) };
+}
+
+/** False for what is nested too deep to be written again. */
+function isReadable(bytes: Buffer): boolean {
+  try {
+    scanBody(bytes);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function geminiResultsFile({ id }: Pick<StoredBatch, "id">): string {

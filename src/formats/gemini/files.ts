@@ -33,31 +33,28 @@ export function writeGeminiFile(
 export const geminiFileReferences: FileReferences = {
   mayHave: ({ bytes }) => bytes.includes("files/"),
   find(body) {
-    const found = new Set<string>();
-    for (const part of partsOf(body)) {
-      const id = idIn(part);
-      if (id !== null) found.add(id);
-    }
-    return [...found];
+    const found: string[] = [];
+    written(body, (value) => {
+      const id = idIn(value);
+      if (id !== null) found.push(id);
+      return value;
+    });
+    return found;
   },
-  write(body, files) {
-    const fields = new Map<string, string>();
-    for (const name of FIELDS) {
-      if (body[name] === undefined) continue;
-      const written = JSON.stringify(body[name], (_name, value: unknown) => replaced(value, files));
-      fields.set(name, written);
-    }
-    return fields;
-  },
+  write: (body, files) => written(body, (value) => replaced(value, files)),
 };
 
 const FIELDS = ["contents", "systemInstruction", "system_instruction"];
 
-function* partsOf(body: JsonObject): Generator<JsonObject> {
-  for (const content of FIELDS.flatMap((name) => [body[name]].flat())) {
-    if (!isObject(content)) continue;
-    for (const part of [content.parts, content].flat()) if (isObject(part)) yield part;
+/** The fields as JSON, with every object in them as `change` gives it back. */
+function written(body: JsonObject, change: (value: JsonObject) => JsonObject): ReadonlyMap<string, string> {
+  const fields = new Map<string, string>();
+  for (const name of FIELDS) {
+    if (body[name] === undefined) continue;
+    const text = JSON.stringify(body[name], (_name, value: unknown) => (isObject(value) ? change(value) : value));
+    fields.set(name, text);
   }
+  return fields;
 }
 
 /** The id of a file that a part names; null for any other part. */
@@ -69,8 +66,7 @@ function idIn(part: JsonObject): string | null {
 
 type Contents = Parameters<FileReferences["write"]>[1];
 
-function replaced(value: unknown, files: Contents): unknown {
-  if (!isObject(value)) return value;
+function replaced(value: JsonObject, files: Contents): JsonObject {
   const id = idIn(value);
   const file = id === null ? undefined : files.get(id);
   if (file === undefined) return value;

@@ -142,7 +142,8 @@ export function boundedPage({ url, title, text }: FoundPage, bytesMax: number): 
 }
 
 const URL_CHARS_MAX = 500;
-const MARKS = /<\s*\/?\s*(search_results|page_content|system-reminder)[^<>]{0,200}>?/gi;
+/** No two parts of it can take the same spaces: a page with many of them would stop the process. */
+const MARKS = /<\s*(?:\/\s*)?(?:search_results|page_content|system-reminder)[^<>]{0,200}>?/gi;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is taken out
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f]/g;
 
@@ -163,7 +164,7 @@ function cutTo(text: string, bytesMax: number): string {
     : `${bytes
         .subarray(0, bytesMax)
         .toString("utf8")
-        .replace(/\uFFFD+$/, "")} …`;
+        .replace(/\uFFFD$/, "")} …`;
 }
 
 /** The place of an answer that names a page. */
@@ -249,7 +250,9 @@ export function isNamed(url: string, messages: readonly ChatMessage[], found: re
 
 /** Tells whether a client's limits on domains let the address pass. */
 export function isWithin(url: string, { allowed, blocked }: SearchDomains): boolean {
-  const { hostname, pathname } = new URL(url);
+  const { hostname: written, pathname } = new URL(url);
+  // The root of all names may stand behind a name, and leads to the same host.
+  const hostname = written.replace(/\.$/, "");
   const isOf = (domain: string): boolean => {
     const [host = "", ...path] = domain.toLowerCase().split("/");
     const isHost = hostname === host || hostname.endsWith(`.${host}`);

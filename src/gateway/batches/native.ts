@@ -5,6 +5,7 @@ import { effortOf } from "../../core/decision.ts";
 import { GatewayError } from "../../core/errors.ts";
 import type { HostedModel } from "../../core/model.ts";
 import type { RateCard } from "../../core/price.ts";
+import type { Residency } from "../../core/requests/controls.ts";
 import { writeProviderRequest } from "../../formats/bridge.ts";
 import { BytePieces, inOnePiece } from "../../formats/json/byte-pieces.ts";
 import { hostedModelsOf } from "../../routing/hosts.ts";
@@ -53,9 +54,9 @@ export function sendable(received: QuotedCall, services: Services): Sendable | n
 
 /** The vendor of a batch keeps its requests and answers until somebody deletes them. */
 function asksForNoRetention({ request, caller }: QuotedCall, { catalog }: Services): boolean {
-  const constraints = constraintsOf(caller, catalog);
-  const all = [request.controls, constraints, ...(constraints.required ?? [])];
-  return all.some((rules) => "zeroRetention" in rules && rules.zeroRetention === true);
+  return [request.controls, constraintsOf(caller, catalog)]
+    .flatMap((scoped): readonly Residency[] => [scoped, ...(scoped.required ?? [])])
+    .some(({ zeroRetention = false }) => zeroRetention);
 }
 
 function isCheaper(card: RateCard | null): boolean {

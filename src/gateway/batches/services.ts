@@ -16,4 +16,6 @@ export interface BatchServices {
   readonly nativeFrom: number;
   /** Lines that this process may run at once; 0 for none. */
   readonly concurrency: number;
+  /** Bytes of requests that the batches of an account may have stored. */
+  readonly bytesPerAccount: number;
 }

@@ -1,7 +1,8 @@
-// WebSocket handshakes, on the paths of Responses and of realtime sessions. The key is checked before the protocol changes. A request that asks for
-// any other protocol, or elsewhere, is answered as if it had not asked: HTTP allows that, and some clients ask everywhere.
+// WebSocket handshakes, on the path of Responses and those of others. The key is checked before the protocol changes. A
+// request that asks for any other protocol, or elsewhere, is answered as if it had not asked: HTTP allows that, and some
+// clients ask everywhere.
 
-import type { IncomingMessage, Server } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { HeldResponses } from "../../gateway/state/held.ts";
@@ -44,6 +45,12 @@ export function serveSockets(server: FastifyInstance, { edge, room, others }: Se
   const open = createOpener(opener);
   const openers = others(opener);
   server.server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    const unanswered = unansweredOn(socket);
+    if (unanswered !== null) {
+      socket.on("error", () => undefined);
+      unanswered.once("close", () => socket.destroySoon());
+      return;
+    }
     const [path = ""] = pathOf(request).split("?", 1);
     const plain = path.replace(/\/{2,}/g, "/").replace(/\/$/, "");
     const opens = paths.has(plain) ? open : openers.get(plain);
@@ -53,6 +60,14 @@ export function serveSockets(server: FastifyInstance, { edge, room, others }: Se
   server.addHook("preClose", async () => {
     for (const session of sessions) session.leave(CLOSE.goingAway, SHUTTING_DOWN);
   });
+}
+
+/**
+ * The response that is being written, or null. A client that asks for another protocol before it has one gets this one, and
+ * nothing more: answers would mix, and a thousand such requests in one piece would begin inside of one another.
+ */
+function unansweredOn(socket: Socket): ServerResponse | null {
+  return (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage ?? null;
 }
 
 interface Opener {

@@ -24,6 +24,7 @@ const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
 const CACHES_AT_ONCE = 1_000;
 const CACHES_USUAL = 100;
+const DISPLAY_NAME_MAX = 512;
 
 type CachesContext = Pick<CallContext, "state" | "formats" | "services" | "now">;
 type CachesRequest = FastifyRequest<{ Querystring: QueryTexts }>;
@@ -88,8 +89,8 @@ async function create(request: FastifyRequest, format: CachingFormat, edge: Cach
   const cache: StoredCache = {
     accountId: caller.key.accountId,
     id: format.cached.idOf(newAnswerId(createdAtMs)),
-    model: readString(body, "model") ?? "models/auto",
-    displayName: readString(body, "displayName"),
+    model: readModel(body),
+    displayName: readDisplayName(body),
     tokens: tokensOf(format.cached.laidUnder(prompt, ANY_REQUEST), format),
     createdAtMs,
     updatedAtMs: createdAtMs,
@@ -98,6 +99,20 @@ async function create(request: FastifyRequest, format: CachingFormat, edge: Cach
   await countStored(caller, [prompt], edge.state);
   await edge.state.caches.insert(cache, prompt);
   return cache;
+}
+
+/** The name lies beside the prompt as it is, and in a list again. PostgreSQL fails on some texts. */
+function readModel(body: JsonObject): string {
+  const model = readString(body, "model") ?? "models/auto";
+  if (!isId(model)) throw invalid("model", TEXT.invalidModelName);
+  return model;
+}
+
+function readDisplayName(body: JsonObject): string | null {
+  const name = readString(body, "displayName");
+  if (name !== null && name.length > DISPLAY_NAME_MAX)
+    throw invalid("displayName", TEXT.displayNameTooLong(DISPLAY_NAME_MAX));
+  return name;
 }
 
 /** A request for counting. What is kept may be instructions alone, and a request has contents. */

@@ -26,8 +26,11 @@ export const LINES_OF = "WHERE account_id = $1 AND batch_id = $2";
 const SHOWN_AT_ONCE = 100;
 
 const INSERT = `INSERT INTO batches
-  (account_id, id, api, status, key_id, content, max_cost, cost, created_at, expires_at, deleted_at)
-  VALUES ($1, $2, $3, 'validating', $4, $5, $6, 0, $7, $8, $9)`;
+  (account_id, id, api, status, key_id, content, max_cost, cost, created_at, expires_at, deleted_at, bytes)
+  VALUES ($1, $2, $3, 'validating', $4, $5, $6, 0, $7, $8, $9, $10)`;
+
+const INSERT_LINE = `INSERT INTO batch_lines (account_id, batch_id, position, state, not_before, attempts, request)
+  VALUES ($1, $2, $3, 'new', 0, 0, $4)`;
 
 export function createBatchStore(db: Db, sealer: Sealer): BatchStore {
   return {
@@ -36,18 +39,18 @@ export function createBatchStore(db: Db, sealer: Sealer): BatchStore {
       const content = await sealBatch(sealer, batch);
       await db.query(INSERT, [
         ...[accountId, id, api, keyId],
-        ...[content, maxCost, createdAtMs, expiresAtMs, deletedAtMs],
+        ...[content, maxCost, createdAtMs, expiresAtMs, deletedAtMs, content.length],
       ]);
     },
-    async addLines(name, first, lines) {
-      const rows = await Promise.all(
-        lines.map(async (line, at) => ({
-          sql: `INSERT INTO batch_lines (account_id, batch_id, position, state, not_before, attempts, request)
-            VALUES ($1, $2, $3, 'new', 0, 0, $4)`,
-          params: [name.accountId, name.id, first + at, await sealLine(sealer, name, first + at, line)],
-        })),
-      );
-      await db.batch(rows);
+    async addLines({ accountId, id }, first, lines) {
+      const sealed = await Promise.all(lines.map((line, at) => sealLine(sealer, { accountId, id }, first + at, line)));
+      const bytes = sealed.reduce((sum, { length }) => sum + length, 0);
+      await db.batch([
+        ...sealed.map((text, at) => ({ sql: INSERT_LINE, params: [accountId, id, first + at, text] })),
+        { sql: `UPDATE batches SET bytes = bytes + $3 ${OF}`, params: [accountId, id, bytes] },
+      ]);
+      // Counted with these lines: of two batches that come at once, at least one sees both.
+      return bytesOf(db, accountId);
     },
     async release({ accountId, id }, isNative) {
       await db.batch([
@@ -90,15 +93,21 @@ export function createBatchStore(db: Db, sealer: Sealer): BatchStore {
   };
 }
 
+async function bytesOf(db: Db, accountId: string): Promise<number> {
+  const [used] = await db.query("SELECT SUM(bytes) AS bytes FROM batches WHERE account_id = $1", [accountId]);
+  return Number(used?.bytes ?? 0);
+}
+
 function createBatchEnds(db: Db, sealer: Sealer): Pick<BatchStore, "fail" | "cancel" | "remove"> {
   return {
     async fail(batch) {
       const { accountId, id } = batch;
+      const content = await sealBatch(sealer, batch);
       await db.batch([
         { sql: `DELETE FROM batch_lines ${LINES_OF}`, params: [accountId, id] },
         {
-          sql: `UPDATE batches SET status = 'failed', content = $3, ended_at = $4 ${OF}`,
-          params: [accountId, id, await sealBatch(sealer, batch), Date.now()],
+          sql: `UPDATE batches SET status = 'failed', content = $3, ended_at = $4, bytes = $5 ${OF}`,
+          params: [accountId, id, content, Date.now(), content.length],
         },
       ]);
     },
@@ -203,7 +212,7 @@ function sealBatch(sealer: Sealer, batch: NewBatch): Promise<string> {
   return sealer.seal(JSON.stringify(batch.content), about("batches", batch));
 }
 
-function sealLine(sealer: Sealer, name: OwnedId, position: number, line: LineRequest): Promise<string> {
+export function sealLine(sealer: Sealer, name: OwnedId, position: number, line: LineRequest): Promise<string> {
   return sealer.seal(JSON.stringify(line), about("request", name, position));
 }
 

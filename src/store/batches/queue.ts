@@ -6,7 +6,7 @@ import type { Db, SqlRow } from "../../core/db.ts";
 import { inListSql, listValue } from "../dialect.ts";
 import { ANSWER } from "../ledger/kept-answers.ts";
 import type { Sealer } from "../secret/seal.ts";
-import { LINES_OF, OF, openLine, openNative, readBatch, sealResult } from "./batches.ts";
+import { LINES_OF, OF, openLine, openNative, readBatch, sealLine, sealResult } from "./batches.ts";
 import type { OwnLines } from "./own-lines.ts";
 
 const OPEN = "('new', 'waiting', 'running', 'sent')";
@@ -104,15 +104,19 @@ async function finish(
   const cost = (await paidFor(processes, holds)) ?? noted;
   const state = result.status >= 200 && result.status < 300 ? "succeeded" : "errored";
   const sealed = await sealResult(sealer, line.batch, line.position, result);
+  const left = line.request === null ? null : { ...line.request, body: "" };
+  const request = left === null ? null : await sealLine(sealer, line.batch, line.position, left);
   const ours = `${LINES_OF} AND position = $3 AND state = 'running' AND owner = $4`;
   await db.batch([
     {
-      sql: `UPDATE batches SET cost = cost + $5 ${OF} AND EXISTS (SELECT position FROM batch_lines ${ours})`,
-      params: [accountId, id, line.position, owner, cost],
+      sql: `UPDATE batches SET cost = cost + $5,
+          bytes = bytes + (SELECT LENGTH(COALESCE($6, request)) - LENGTH(request) FROM batch_lines ${ours})
+        ${OF} AND EXISTS (SELECT position FROM batch_lines ${ours})`,
+      params: [accountId, id, line.position, owner, cost, request],
     },
     {
-      sql: `UPDATE batch_lines SET state = $5, owner = NULL, result = $6 ${ours}`,
-      params: [accountId, id, line.position, owner, state, sealed],
+      sql: `UPDATE batch_lines SET state = $5, owner = NULL, result = $6, request = COALESCE($7, request) ${ours}`,
+      params: [accountId, id, line.position, owner, state, sealed, request],
     },
     {
       sql: `UPDATE batch_lines SET state = 'stopped' ${LINES_OF} AND state = 'waiting' AND attempts = 0

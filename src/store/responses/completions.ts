@@ -14,6 +14,8 @@ import type { SealedContent } from "./content.ts";
 const OF = "WHERE account_id = $1 AND id = $2";
 const COLUMNS = "account_id, id, model, content, created_at";
 const MARK_LENGTH = 24;
+/** A page of a list ends here. */
+const LISTED_BYTES_MAX = 32 * 1024 * 1024;
 
 type CompletionContent = Pick<StoredCompletion, "metadata" | "completion">;
 
@@ -67,8 +69,10 @@ export function createCompletionStore(db: Db, sealed: SealedContent, mark: Mark)
     },
     async list(accountId, page) {
       const { sql, params } = listSql(accountId, page, marksOf(accountId, page.metadata));
-      const found = await Promise.all((await db.query(sql, params)).map(opened));
-      return found.filter((completion) => completion !== null);
+      const found = await db.query(sql, params);
+      const ids = fitting(found).slice(0, page.limit);
+      const shown = await Promise.all(ids.map((id) => find({ accountId, id })));
+      return { completions: shown.filter((each) => each !== null), hasMore: found.length > ids.length };
     },
     async update(name, metadata) {
       const before = await find(name);
@@ -91,14 +95,26 @@ function contentOf({ metadata, completion }: StoredCompletion): CompletionConten
   return { metadata, completion };
 }
 
+/** The first of these rows, as far as a response can hold what they name. */
+function fitting(rows: readonly SqlRow[]): readonly string[] {
+  let sum = 0;
+  return rows
+    .filter(({ bytes }, at) => {
+      sum += Number(bytes);
+      return at === 0 || sum <= LISTED_BYTES_MAX;
+    })
+    .map(({ id }) => String(id));
+}
+
+/** Names and sizes, one more than the page has. */
 function listSql(accountId: string, { model, after, isNewestFirst, limit }: CompletionPage, marks: readonly string[]) {
-  const params: (string | number)[] = [accountId, limit];
+  const params: (string | number)[] = [accountId, limit + 1];
   const place = (value: string): string => `$${params.push(value)}`;
   const conditions = ["account_id = $1"];
   if (model !== null) conditions.push(`model = ${place(model)}`);
   if (after !== null) conditions.push(`id ${isNewestFirst ? "<" : ">"} ${place(after)}`);
   for (const mark of marks) conditions.push(`marks LIKE ${place(`%${mark}%`)}`);
   const order = isNewestFirst ? "DESC" : "ASC";
-  const sql = `SELECT ${COLUMNS} FROM chat_completions WHERE ${conditions.join(" AND ")} ORDER BY id ${order} LIMIT $2`;
+  const sql = `SELECT id, bytes FROM chat_completions WHERE ${conditions.join(" AND ")} ORDER BY id ${order} LIMIT $2`;
   return { sql, params };
 }

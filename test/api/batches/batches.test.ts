@@ -1,5 +1,6 @@
 // Batches, as the official clients of OpenAI and Anthropic call them.
 
+import { randomBytes } from "node:crypto";
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI, { toFile } from "openai";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -10,7 +11,7 @@ let gateway: TestGateway;
 let openai: OpenAI;
 let anthropic: Anthropic;
 beforeAll(async () => {
-  gateway = await startGateway();
+  gateway = await startGateway({ env: { SWITCHYARD_BATCH_BYTES_PER_ACCOUNT: String(1024 ** 2) } });
   openai = new OpenAI({ apiKey: gateway.key, baseURL: `${gateway.url}/v1`, maxRetries: 0 });
   anthropic = new Anthropic({ apiKey: gateway.key, baseURL: gateway.url, maxRetries: 0 });
 });
@@ -131,6 +132,26 @@ test.each([
   const made = await create(lines);
   expect(made).toMatchObject({ status: "failed", errors: { data: [{ code }] } });
   expect(await charged()).toBe(before);
+});
+
+test("a file of empty lines is not read to its end", async () => {
+  const made = await create(["\n".repeat(100_001)]);
+  expect(made).toMatchObject({ status: "failed", errors: { data: [{ code: "too_many_lines", line: 100_001 }] } });
+});
+
+test("an account stores no more requests than it may have", async () => {
+  const known = (await openai.batches.list()).data.length;
+  const words = randomBytes(900_000).toString("base64");
+  await expect(create([line("a", { words }), line("b")])).rejects.toMatchObject({ status: 400, code: "batches_full" });
+  const params = { ...ask("a"), max_tokens: 9, words } as Anthropic.MessageCreateParamsNonStreaming;
+  const requests = ["a", "b"].map((id) => ({ custom_id: id, params }));
+  await expect(anthropic.messages.batches.create({ requests })).rejects.toMatchObject({
+    status: 400,
+    message: expect.stringContaining("may take up 1 MB. Wait until some have run."),
+  });
+  const metadata = { words: words.slice(0, 16_385) };
+  await expect(create([line("a")], { metadata })).rejects.toMatchObject({ status: 400, param: "metadata" });
+  expect((await openai.batches.list()).data).toHaveLength(known);
 });
 
 test("what was reached of service_max_cost_usd is not gone beyond", async () => {

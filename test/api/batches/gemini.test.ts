@@ -93,6 +93,33 @@ test("a batch that is cancelled begins no more", async () => {
   expect(done.dest?.inlinedResponses?.at(-1)?.error?.message).toContain("cancelled");
 });
 
+test("a line that is nested too deep fails its batch", async () => {
+  const deep = `{"key":"a","request":{"contents":${"[".repeat(200_000)}${"]".repeat(200_000)}}}`;
+  const file = await client.files.upload({ file: blobOf(deep) });
+  const made = await client.batches.create({ model: "auto", src: { fileName: String(file.name) } });
+  expect(made.state).toBe("JOB_STATE_FAILED");
+});
+
+test("a file counts as often as a request names it", async () => {
+  const file = await client.files.upload({ file: blobOf(Buffer.alloc(4_000_000), "image/png") });
+  const part = { fileData: { fileUri: String(file.uri), mimeType: "image/png" } };
+  const within = { functionResponse: { name: "f", response: { seen: [part] } } };
+  for (const parts of [Array(7).fill(part), Array(7).fill(within)]) {
+    const body = { contents: [{ role: "user", parts: [{ text: "See." }, ...parts] }] };
+    const answer = await world.gateway.post("/v1beta/models/auto:generateContent", body);
+    expect([answer.status, await answer.text()]).toEqual([
+      413,
+      expect.stringContaining("with the files that it names"),
+    ]);
+  }
+  const others = Array.from({ length: 3_001 }, (_, at) => ({
+    fileData: { fileUri: `https://x.example/files/f${at}` },
+  }));
+  const answer = await world.gateway.post("/v1beta/models/auto:generateContent", { contents: [{ parts: others }] });
+  expect([answer.status, await answer.text()]).toEqual([413, expect.stringContaining("may name 3000 files")]);
+  await client.files.delete({ name: String(file.name) });
+});
+
 test("the official client uploads in pieces, lists, shows and deletes", async () => {
   const bytes = Buffer.from(Array.from({ length: 9_000_000 }, (_, at) => (at * 7) % 256));
   const config = { name: "my-file", displayName: "../notes.bin", mimeType: "application/json" };

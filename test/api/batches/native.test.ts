@@ -152,6 +152,7 @@ test.each<[string, object, number]>([
   ["a batch of few lines", {}, 9],
   ["lines of a service tier", { service_tier: "priority" }, LINES],
   ["lines that nobody may keep", { service_zero_retention: true }, LINES],
+  ["lines that nobody may keep, in OpenRouter's words", { provider: { zdr: true } }, LINES],
 ])("%s stays with our own queue", async (_name, more, count) => {
   gateway = await start();
   const { id } = await create(more, count);

@@ -138,6 +138,9 @@ describe("refused with a reason", () => {
     [{ contents: BOOK, ttl: "soon" }, "'ttl' must be a number of seconds"],
     [{ contents: BOOK, ttl: "60s", expireTime: "2199-01-01T00:00:00Z" }, "Send either"],
     [{ contents: BOOK, expireTime: "2001-01-01T00:00:00Z" }, "a time in the future"],
+    [{ contents: BOOK, model: "models/a\u0000" }, "the name of a model"],
+    [{ contents: BOOK, model: "m".repeat(257) }, "the name of a model"],
+    [{ contents: BOOK, displayName: "d".repeat(513) }, "512 characters"],
   ])("%o", async (body, words) => {
     const given = "contents" in body && body.contents === BOOK ? { contents: [{ parts: [{ text: BOOK }] }] } : {};
     const answer = await world.gateway.post("/v1beta/cachedContents", { model: "models/gem", ...body, ...given });

@@ -28,6 +28,8 @@ afterAll(() => mixed.close());
 const on = (model: string): object => ({ model, service_profile: "direct" });
 const sent = (): string => JSON.stringify(mixed.openai.requests.at(-1)?.body.messages);
 
+const ASKS_ANEW = "GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: h2c\r\n\r\n";
+
 describe("turns", () => {
   it("are answered with the events of a stream, one after another on one connection", async () => {
     mixed.openai.on("*", answers("fine"));
@@ -222,6 +224,30 @@ describe("clients", () => {
     );
     await once(socket, "close");
     expect(read).toContain('"object":"list"');
+  });
+
+  it("that ask for another protocol again and again leave nothing behind on their connection", async () => {
+    const warnings: Error[] = [];
+    const note = (warning: Error) => warnings.push(warning);
+    process.on("warning", note);
+    const socket = connect(Number(new URL(mixed.gateway.url).port), "127.0.0.1");
+    for (let each = 0; each < 25; each += 1) {
+      socket.write(ASKS_ANEW);
+      expect(String((await once(socket, "data"))[0])).toMatch(/^HTTP\/1.1 200/);
+    }
+    socket.destroy();
+    process.off("warning", note);
+    expect(warnings).toEqual([]);
+  });
+
+  it("that ask for it a thousand times in one piece get one answer, and the process goes on", async () => {
+    const socket = connect(Number(new URL(mixed.gateway.url).port), "127.0.0.1");
+    let read = "";
+    socket.on("data", (piece) => (read += String(piece)));
+    socket.write(ASKS_ANEW.repeat(3_000));
+    await once(socket, "close");
+    expect(read.split("HTTP/1.1 200").length).toBe(2);
+    expect((await fetch(`${mixed.gateway.url}/healthz`)).status).toBe(200);
   });
 
   it("find no WebSocket on other paths", async () => {

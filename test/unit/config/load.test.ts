@@ -143,6 +143,7 @@ describe("without any configuration", () => {
         filesBytesPerAccount: 1_073_741_824,
         filesPerAccount: 10_000,
         batchConcurrency: 4,
+        batchBytesPerAccount: 1_073_741_824,
         batchNativeFrom: 100,
       },
       secret: null,

@@ -60,10 +60,17 @@ export function visibleResponse(response: JsonItem): JsonItem {
   return Array.isArray(response.output) ? { ...response, output: outputItems(response).map(visibleItem) } : response;
 }
 
+interface ListTerms {
+  readonly limit: number;
+  readonly showsEncrypted: boolean;
+  /** Left out where the items are one more than the page has. */
+  readonly hasMore?: boolean;
+}
+
 /** A page of a list. `items` has one more than the page, where there are more. */
 export function writeItemList(
   items: readonly JsonItem[],
-  { limit, showsEncrypted }: { readonly limit: number; readonly showsEncrypted: boolean },
+  { limit, showsEncrypted, hasMore = items.length > limit }: ListTerms,
 ): JsonItem {
   const shown = items.slice(0, limit).map((item) => (showsEncrypted ? item : visibleItem(item)));
   return {
@@ -71,6 +78,6 @@ export function writeItemList(
     data: shown,
     first_id: shown[0]?.id ?? null,
     last_id: shown.at(-1)?.id ?? null,
-    has_more: items.length > limit,
+    has_more: hasMore,
   };
 }

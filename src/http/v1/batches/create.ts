@@ -20,6 +20,7 @@ import { createQuoter, type LineReading, readLines } from "./lines.ts";
 
 const DAY_MS = 86_400_000;
 const LINES_AT_ONCE = 200;
+const METADATA_CHARS_MAX = 16 * 1024;
 const PREFIXES: Readonly<Record<BatchApi, string>> = { openai: "batch_", messages: "msgbatch_", gemini: "" };
 const MAX_COST = "service_max_cost_usd";
 
@@ -88,7 +89,7 @@ export async function createBatch(
   wanted: WantedBatch,
   edge: CreateContext,
 ): Promise<StoredBatch> {
-  const { store } = edge.batches;
+  const { store, bytesPerAccount } = edge.batches;
   const batch = newBatch(request, wanted, edge);
   const { accountId, keyId } = batch;
   await requireMoney(accountId, edge);
@@ -99,7 +100,8 @@ export async function createBatch(
     let waiting: LineRequest[] = [];
     let first = 0;
     const add = async (): Promise<void> => {
-      await store.addLines(batch, first, waiting);
+      const bytes = await store.addLines(batch, first, waiting);
+      if (bytes > bytesPerAccount) throw batchesFull(bytesPerAccount);
       first += waiting.length;
       waiting = [];
       if (reply.raw.destroyed) throw new GatewayError("badRequest", TEXT.bodyInterrupted);
@@ -136,6 +138,9 @@ function newBatch(
   const { accountId, id: keyId } = callerOf(request).key;
   const { metadata = null } = body;
   if (metadata !== null && !isObject(metadata)) throw invalid("metadata", TEXT.metadataObject);
+  // Lists show it whole.
+  if (JSON.stringify(metadata).length > METADATA_CHARS_MAX)
+    throw invalid("metadata", TEXT.metadataTooLong(METADATA_CHARS_MAX));
   const createdAtMs = edge.now();
   const expiresAtMs = createdAtMs + DAY_MS;
   return {
@@ -162,6 +167,10 @@ function readMaxCost(given: unknown): bigint | null {
 async function requireMoney(accountId: string, { batches, services }: CreateContext): Promise<void> {
   if (batches.concurrency === 0) throw new GatewayError("badRequest", TEXT.batchesOff, { code: "batches_off" });
   if (services().billingModeOf(accountId) !== "metered") await requireCredits(accountId, services());
+}
+
+function batchesFull(bytes: number): GatewayError {
+  return new GatewayError("badRequest", TEXT.batchesFull(bytes), { code: "batches_full" });
 }
 
 export function batchNotFound(id: string): GatewayError {

@@ -17,6 +17,8 @@ import * as TEXT from "../../text.ts";
 import { withKept } from "./references.ts";
 
 const ERRORS_MAX = 100;
+/** Files end in empty lines, and some have one behind each line. A file of nothing else takes long to read. */
+const EMPTY_MAX = 2 * LINES_MAX;
 const HOST_ORDER = "service_host_order";
 /** Lines that are quoted before other requests get a turn. */
 const QUOTED_AT_ONCE = 8;
@@ -45,9 +47,10 @@ export async function* readLines(
   let number = 0;
   for await (const bytes of linesOf(file, lineBytes)) {
     number += 1;
-    if (bytes !== null && bytes.toString("latin1").trim() === "") continue;
+    const isEmpty = bytes !== null && bytes.toString("latin1").trim() === "";
+    if (isEmpty && number <= EMPTY_MAX) continue;
     const read = bytes === null ? TOO_LONG : readOne(bytes, endpoint);
-    if (known.size >= LINES_MAX) {
+    if (isEmpty || known.size >= LINES_MAX) {
       errors.push({ code: "too_many_lines", message: TEXT.tooManyLines(LINES_MAX), line: number, param: null });
       return;
     }

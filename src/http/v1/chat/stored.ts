@@ -25,9 +25,9 @@ export function registerStoredCompletions(server: FastifyInstance, { state }: Pi
   server.get(PATH, NO_SLOT, async (request: CompletionsRequest) => {
     const { query } = request;
     const { after, isNewestFirst, limit } = readPage({ order: "asc", ...query });
-    const page = { model: readModel(query), metadata: readFilter(query), after, isNewestFirst, limit: limit + 1 };
-    const found = await completions.list(callerOf(request).key.accountId, page);
-    return writeItemList(found.map(shown), { limit, showsEncrypted: true });
+    const page = { model: readModel(query), metadata: readFilter(query), after, isNewestFirst, limit };
+    const { completions: found, hasMore } = await completions.list(callerOf(request).key.accountId, page);
+    return writeItemList(found.map(shown), { limit, showsEncrypted: true, hasMore });
   });
   server.get(`${PATH}/:id`, NO_SLOT, async (request: IdRequest) => {
     const name = nameOf(request, completionNotFound);

@@ -1,6 +1,7 @@
 // Requests to Converse that other tests do not reach over HTTP.
 
 import { describe, expect, it } from "vitest";
+import { Documents } from "../../../../src/formats/converse/parts.ts";
 import { writeConverseRequest } from "../../../../src/formats/converse/write-request.ts";
 import { makeModel } from "../../../support/catalog.ts";
 import { FORMATS, read } from "../anthropic/exchange.ts";
@@ -23,5 +24,18 @@ describe("a cap that money demands", () => {
     const { inferenceConfig, additionalModelRequestFields: own } = JSON.parse(sent.body.toString());
     expect(inferenceConfig.maxTokens).toBe(expected);
     expect(own === undefined || own.thinking.budget_tokens < expected).toBe(true);
+  });
+});
+
+describe("names of documents", () => {
+  it("are different, and take no longer for many of one name", () => {
+    const documents = new Documents();
+    const startedMs = performance.now();
+    const names = Array.from({ length: 20_000 }, () => documents.nameOf("report.pdf"));
+    // Counted from the first one each time, they took two minutes.
+    expect(performance.now() - startedMs).toBeLessThan(5_000);
+    expect(names.slice(0, 3)).toEqual(["report", "report (2)", "report (3)"]);
+    expect(documents.nameOf("report (2).pdf")).toBe("report (2) (2)");
+    expect(new Set(names).size).toBe(20_000);
   });
 });
