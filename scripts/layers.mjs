@@ -19,6 +19,7 @@ export const HTTP_ROOMS = {
   overload: ["exchange"],
   sockets: ["context", "exchange"],
   v1: ["context", "exchange", "openapi", "overload"],
+  "realtime-sessions": ["context", "exchange", "sockets", "v1"],
   api: ["context", "exchange", "openapi", "v1"],
   pages: ["api", "context", "exchange", "openapi", "v1"],
 };

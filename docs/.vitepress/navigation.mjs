@@ -79,6 +79,7 @@ export const SECTIONS = [
       { text: "OpenAI clients, Responses models", link: "/reference/compatibility-responses-provider" },
       { text: "Responses clients, any model", link: "/reference/compatibility-responses" },
       { text: "Responses over WebSocket", link: "/reference/websocket" },
+      { text: "Realtime", link: "/reference/realtime" },
       { text: "Gemini clients, any model", link: "/reference/compatibility-gemini" },
     ],
   },

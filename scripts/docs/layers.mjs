@@ -16,7 +16,7 @@ export function render(/** @type {string} */ root) {
 }
 
 function isLayer(/** @type {readonly string[]} */ includes) {
-  return includes.every((pattern) => /^src\/[a-z0-9/]+\/\*\*$/.test(pattern));
+  return includes.every((pattern) => /^src\/[a-z0-9/-]+\/\*\*$/.test(pattern));
 }
 
 /**

@@ -84,6 +84,7 @@ export async function openState(
       conversations: createConversationStore(contents, sealed),
       completions: createCompletionStore(contents, sealed, createMark(secret)),
       compactions: createSealer(secret, "compactions"),
+      clientSecrets: createSealer(secret, "client secrets"),
       caches,
       runs,
       retentionDays: () => live().responses.responsesRetentionDays,

@@ -27,6 +27,9 @@ export const LOG_EVENTS = {
   "stream.broken": warn("A provider broke off a stream. The client is not charged."),
   "stream.failed": error("The gateway itself broke off a stream. The client is not charged."),
   "overload.started": warn("New requests are rejected with 503 because of overload. Logged once per episode."),
+  "realtime.closed": info("A realtime session is over. `code` and `reason` say why, `responses` counts its responses."),
+  "realtime.failed": error("A realtime session could not be opened because of a fault of ours."),
+  "realtime.refused": warn("A provider did not open a realtime session. The next host of the model is tried."),
   // Providers
   "provider.rejected_credentials": error("A provider rejected the configured API key or the model name."),
   "provider.tested": info("Somebody tested a provider from the dashboard or the API."),

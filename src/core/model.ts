@@ -13,11 +13,19 @@ export const PROVIDER_ID = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
  * Endpoints other than chat. A model that has one of these among its capabilities serves that endpoint alone: it is asked
  * for by name and never routed to.
  */
-export const ENDPOINTS = ["embeddings", "rerank", "moderation", "images", "speech", "transcription"] as const;
+export const ENDPOINTS = [
+  "embeddings",
+  "rerank",
+  "moderation",
+  "images",
+  "speech",
+  "transcription",
+  "realtime",
+] as const;
 export type Endpoint = (typeof ENDPOINTS)[number];
 
 /** Endpoints whose models write tokens, so that the most of them counts. */
-const WRITING: ReadonlySet<Endpoint> = new Set(["images", "speech", "transcription"]);
+const WRITING: ReadonlySet<Endpoint> = new Set(["images", "speech", "transcription", "realtime"]);
 
 /** Says that answers of the endpoint have output tokens, as those of chat do. */
 export function writesTokens(endpoint: Endpoint | null): boolean {

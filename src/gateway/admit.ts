@@ -52,6 +52,24 @@ export async function admit(credentials: Credentials, services: AdmissionService
   throw wrongKey();
 }
 
+/** A response of a session that was admitted before. */
+export async function admitAgain(
+  hash: string,
+  services: Pick<AdmissionServices, "keys" | "limiter" | "requestsPerMinute" | "now">,
+): Promise<Caller> {
+  const { caller, admission } = await admitVerified(verifiedAgain(hash, services.keys), services);
+  if (!admission.allowed) throw tooManyRequests(admission);
+  return caller;
+}
+
+/** Throws where the key does not open anything any more. */
+export function verifiedAgain(hash: string, keys: Pick<Keys, "verifyHash">): Extract<KnownKey, { state: "ok" }> {
+  const verified = keys.verifyHash(hash);
+  if (verified.state === "unknown") throw wrongKey();
+  if (verified.state === "profile-deleted") throw profileDeleted();
+  return verified;
+}
+
 /** A line of a batch. It is counted apart first, so that half of the calls per minute stay for those that somebody waits for. */
 async function admitHash(hash: string, services: AdmissionServices): Promise<Admitted> {
   const verified = services.keys.verifyHash(hash);
@@ -80,18 +98,20 @@ function keyTextOf({ authorization, apiKey }: Credentials): string | null {
 }
 
 async function admitVerified(
-  verification: Exclude<Verification, { state: "unknown" }>,
-  services: AdmissionServices,
+  verification: KnownKey,
+  services: Pick<AdmissionServices, "limiter" | "requestsPerMinute" | "now">,
 ): Promise<Admitted> {
-  if (verification.state === "profile-deleted") {
-    throw new GatewayError("unauthenticated", TEXT.profileDeleted, {
-      code: "profile_deleted",
-    });
-  }
+  if (verification.state === "profile-deleted") throw profileDeleted();
   const { key, profile, teams } = verification;
   const limit = key.requestsPerMinute ?? services.requestsPerMinute();
   const admission = await services.limiter.admit(key.id, limit, services.now());
   return { caller: { key, profile, teams }, admission };
+}
+
+type KnownKey = Exclude<Verification, { state: "unknown" }>;
+
+function profileDeleted(): GatewayError {
+  return new GatewayError("unauthenticated", TEXT.profileDeleted, { code: "profile_deleted" });
 }
 
 function missingKey(): GatewayError {

@@ -324,3 +324,8 @@ export const modelRetires = ({ model, day, state }: Retirement) =>
   state === "retired"
     ? `${model} retired on ${day}, so its provider may stop answering at any time. Ask for another model.`
     : `${model} retires on ${day}. Ask for another model before then.`;
+
+// realtime
+export const noRealtimeHost = (problem: string | null) =>
+  `No provider opened a session${problem === null ? "" : ` (${problem})`}. Try again shortly.`;
+export const noRealtimeAt = (provider: string) => `${provider} has no realtime sessions`;

@@ -5,6 +5,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import type { FixedSettings, LiveSettings } from "../config/settings.ts";
 import { type ErrorReader, type GatewayError, writtenFor } from "../core/errors.ts";
 import type { ClientEnd } from "../formats/format.ts";
+import { REALTIME_PATH } from "../formats/realtime/format.ts";
 import { shuttingDown } from "../gateway/open-calls.ts";
 import { registerApi } from "./api/routes.ts";
 import type { Edge, LifecycleContext } from "./context.ts";
@@ -28,7 +29,8 @@ import { registerHome } from "./pages/home.ts";
 import { registerGuide } from "./pages/llms.ts";
 import { registerOpenapi } from "./pages/openapi.ts";
 import { readPage, registerUi } from "./pages/ui.ts";
-import { serveSockets } from "./sockets/upgrade.ts";
+import { createRealtimeOpener } from "./realtime-sessions/open.ts";
+import { type ServedSockets, serveSockets } from "./sockets/upgrade.ts";
 import { createUnmatchedCounter } from "./v1/key-admission.ts";
 import { registerV1 } from "./v1/routes.ts";
 
@@ -71,7 +73,7 @@ export async function createServer(edge: Edge, options: ServerOptions = {}): Pro
   // Node would reject an unknown expectation itself, without a request id; ignoring it is allowed (RFC 9110, 10.1.1).
   server.server.on("checkExpectation", (request, response) => server.server.emit("request", request, response));
   endWaitingResponses(server.server);
-  serveSockets(server, edge, bodies);
+  serveSockets(server, { edge, room: bodies, others: (opener) => realtimeOpener(opener, edge) });
   handleBodies(server, bodies, edge.settings.server.bodyGraceMs);
   server.setErrorHandler((error, request, reply) => {
     const known = toGatewayError(error);
@@ -95,6 +97,13 @@ export async function createServer(edge: Edge, options: ServerOptions = {}): Pro
   });
   await server.register((pages) => registerGuarded(pages, edge, options.uiFolder));
   return server;
+}
+
+function realtimeOpener(
+  opener: Parameters<ServedSockets["others"]>[0],
+  edge: Edge,
+): ReturnType<ServedSockets["others"]> {
+  return new Map([[REALTIME_PATH, createRealtimeOpener({ ...opener, edge })]]);
 }
 
 function createBodyBudget({ settings, metrics, watchBodies }: Edge): BodyBudget {

@@ -222,6 +222,22 @@ export const noLanes =
 export const noBackgroundHere = "A response in the background needs POST /v1/responses.";
 export const connectionTooOld = (minutes: number) => `A connection lasts ${minutes} minutes. Open a new one.`;
 
+// realtime
+export const webSocketRequired = "A realtime session needs a WebSocket. Open one at this address.";
+export const modelInQuery = "Name the model in the address: /v1/realtime?model=MODEL.";
+export const noCalls = "Calls over WebRTC and SIP are not served here. Open a WebSocket with 'model'.";
+export const secretForModel = (model: string) => `This client secret opens sessions of '${model}' alone.`;
+export const invalidSecret = "The client secret isn't valid or has expired. Make a new one with your API key.";
+export const secretTooLong = "The session is too long for a client secret. Send it in 'session.update' instead.";
+export const sessionObject = "'session' must be an object.";
+export const expiresAfterObject = "'expires_after' must be an object.";
+export const sessionModelChanged = "The model of a session can't change. Open another session.";
+export const sessionIdle = "The session was idle for too long. Open a new one.";
+export const sessionShutDown = "The gateway is shutting down. Open a new session.";
+export const clientLeft = "the client disconnected";
+export const providerLeft = (code: number | null) =>
+  `The provider ended the session${code === null ? "" : ` with code ${code}`}. Open a new one.`;
+
 // v1/caches.ts
 export const cacheTooLarge = (bytes: number) => `A cached content can have ${bytes} bytes at most.`;
 export const invalidModelName = "'model' must be the name of a model.";

@@ -30,6 +30,9 @@ const ADDRESSINGS: Readonly<Record<"plain" | "azure" | "ollama", (provider: Addr
     const version = apiVersion === undefined ? "" : `api-version=${encodeURIComponent(apiVersion)}`;
     if (version === "" || pathname.endsWith("/v1")) return (path) => withQuery(`${resource}/openai/v1${path}`, version);
     return (path, model = "") => {
+      // Sessions name their deployment in the query.
+      if (path.startsWith(SESSIONS))
+        return withQuery(`${resource}/openai${SESSIONS}`, `${version}&deployment=${encodeURIComponent(model)}`);
       const deployment = IN_DEPLOYMENT.has(path) ? `/deployments/${encodeURIComponent(model)}` : "";
       return withQuery(`${resource}/openai${deployment}${path}`, version);
     };
@@ -46,6 +49,8 @@ const IN_DEPLOYMENT: ReadonlySet<string> = new Set([
   "/audio/transcriptions",
   "/audio/translations",
 ]);
+
+const SESSIONS = "/realtime";
 
 function withQuery(path: string, query: string): string {
   if (query === "") return path;

@@ -10,8 +10,11 @@ export function createKeyed(provider: Provider, open: (provider: Provider) => Tr
   const transports = new Map(apiKeys.map(({ id, key }) => [id, open({ ...single, apiKey: key })]));
   const first = transports.get((apiKeys[0] as ProviderKey).id) as Transport;
   const all = [...transports.values()];
+  const chosen = (keyId: string | undefined): Transport => transports.get(keyId ?? "") ?? first;
+  const { openSocket } = first;
   return {
-    send: (request) => (transports.get(request.keyId ?? "") ?? first).send(request),
+    send: (request) => chosen(request.keyId).send(request),
+    ...(openSocket && { openSocket: (asked) => (chosen(asked.keyId).openSocket ?? openSocket)(asked) }),
     inFlight: () => all.reduce((sum, transport) => sum + transport.inFlight(), 0),
     async close() {
       await Promise.all(all.map((transport) => transport.close()));

@@ -1,6 +1,7 @@
 // The port to a provider: a request goes out, a reply comes back whose body is read piece by piece. The network and the
 // sandbox both implement it.
 
+import type { Socket } from "node:net";
 import type { CancelSignal } from "../core/cancellation.ts";
 import type { BytePieces } from "../formats/json/byte-pieces.ts";
 import type { FormBody } from "../formats/media/upload.ts";
@@ -53,9 +54,17 @@ export interface ReplyBody {
   release(): void;
 }
 
+/** A connection that speaks WebSocket from now on, or the reason why there is none. A refusal has its body. */
+export type Upgraded =
+  | { readonly ok: true; readonly socket: Socket }
+  | { readonly ok: false; readonly failure: TransportFailure }
+  | { readonly ok: false; readonly status: number; readonly headers: ReplyHeaders; readonly body: Buffer };
+
 /** One connection pool, or the sandbox. */
 export interface Transport {
   send(request: TransportRequest): Promise<Reply>;
+  /** Opens a WebSocket. Absent where the provider has none. */
+  openSocket?(request: Pick<TransportRequest, "path" | "model" | "keyId">): Promise<Upgraded>;
   /** Counts the calls under way, streams until their end. */
   inFlight(): number;
   /** Ends what is under way. */

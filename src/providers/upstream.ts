@@ -16,10 +16,10 @@ import { type PathOf, pathsOf } from "./addresses.ts";
 import type { Auth, AuthHeaders } from "./auth/auth.ts";
 import { sendSigned } from "./auth/signing.ts";
 import { ByteQueue, type ByteSource } from "./byte-queue.ts";
-import { type Connections, openConnections, type Sent } from "./connections.ts";
+import { type Connections, openConnections, type Sent, upgradeToSocket } from "./connections.ts";
 import { guardedLookup } from "./lookup.ts";
 import { AttemptTimeout, AttemptTimer } from "./timer.ts";
-import type { Reply, Transport, TransportRequest } from "./transport.ts";
+import type { Reply, Transport, TransportRequest, Upgraded } from "./transport.ts";
 
 /** Shorter than providers keep idle connections, so that we close first. */
 const KEEP_ALIVE_MS = 30_000;
@@ -79,6 +79,7 @@ export function createUpstream(
       auth.form === "fixed"
         ? (request) => send(connection, request, headerList(connection, request))
         : (request) => sendSigned(request, signingOf(connection, request, auth)),
+    openSocket: (request) => openSocket(connection, auth, request),
     inFlight: () => connection.inFlight,
     async close() {
       await Promise.all([connections.reused.destroy(), connections.fresh.destroy()]);
@@ -87,6 +88,23 @@ export function createUpstream(
       await Promise.all([connections.reused.close(), connections.fresh.close()]);
     },
   };
+}
+
+/** A connection of its own, which answers nothing else. */
+function openSocket(
+  { provider, connections, pathOf, headersOf }: ProviderConnection,
+  auth: Auth,
+  { path, model }: Pick<TransportRequest, "path" | "model">,
+): Promise<Upgraded> {
+  const asked = pathOf(path, model);
+  const url = `${new URL(provider.baseUrl).origin}${asked}`;
+  const headers = headersOf({ isStream: false });
+  const { connectMs, firstByteMs } = provider.timeouts;
+  const unsigned = { method: "GET", url, headers, body: null };
+  return Promise.resolve(auth.form === "fixed" ? {} : auth.headersFor(unsigned, null))
+    .then((signed) => ({ path: asked, headers: { ...headers, ...signed }, timeoutMs: connectMs + firstByteMs }))
+    .then((handshake) => upgradeToSocket(connections.fresh, handshake))
+    .catch((cause: Error) => ({ ok: false, failure: { kind: failureKind(cause), message: cause.message } }));
 }
 
 interface ProviderConnection {

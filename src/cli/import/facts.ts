@@ -38,6 +38,7 @@ const MODES: Readonly<Record<string, string>> = {
   image_generation: "images",
   audio_speech: "speech",
   audio_transcription: "transcription",
+  realtime: "realtime",
 };
 
 export function factsOf(asked: AskedFacts): KnownFacts {

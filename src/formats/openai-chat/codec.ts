@@ -51,6 +51,7 @@ export const openaiChat: Format = {
     images: "/images/generations",
     speech: "/audio/speech",
     transcription: "/audio/transcriptions",
+    realtime: "/realtime",
   },
   effortFields,
   passRequest: writeOpenaiRequest,

@@ -17,6 +17,10 @@ export const CHAT_PATHS: ClientPaths = {
   notServed: [
     [/^\/v1\/images(\/|$)/, "Of images, /v1/images/generations and /v1/images/edits are served here."],
     [/^\/v1\/audio(\/|$)/, "Of sound, /v1/audio/speech, /transcriptions and /translations are served here."],
+    [
+      /^\/v1\/realtime(\/|$)/,
+      "Of realtime, the WebSocket /v1/realtime and /v1/realtime/client_secrets are served here.",
+    ],
     [/^\/v1\/videos(\/|$)/, "Videos are not served here."],
   ],
 };

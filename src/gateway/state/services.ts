@@ -18,6 +18,8 @@ export interface StateServices {
   readonly retentionDays: () => number;
   /** For summaries that clients carry. */
   readonly compactions: Sealer;
+  /** Seals client secrets of realtime sessions. */
+  readonly clientSecrets: Sealer;
   readonly runs: BackgroundRuns;
   /** The most bytes that a continued conversation may have. */
   readonly conversationBytes: () => number;

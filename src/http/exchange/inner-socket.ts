@@ -4,6 +4,7 @@
 import { ClientRequest, type IncomingMessage, type OutgoingHttpHeaders, type Server } from "node:http";
 import { Duplex } from "node:stream";
 import type { NativeAnswer } from "../../core/batches/batches.ts";
+import type { KeyRecord } from "../../core/keys.ts";
 import type { Holder } from "../../gateway/state/held.ts";
 
 /** The client that the requests come from. */
@@ -21,6 +22,8 @@ interface InnerClient {
   readonly native?: NativeAnswer | null;
 }
 
+type AdmittedKey = Pick<KeyRecord, "id" | "hash">;
+
 /** One end of the connection. The server takes the other one for a socket. */
 export class InnerSocket extends Duplex {
   readonly remoteAddress: string | undefined;
@@ -31,7 +34,7 @@ export class InnerSocket extends Duplex {
   readonly nextHoldId: (() => Promise<string>) | null;
   readonly native: NativeAnswer | null;
   /** The key that its request was admitted with. */
-  keyId: string | null = null;
+  key: AdmittedKey | null = null;
   /** Amount that its requests were charged. */
   charge = 0n;
   bytesRead = 0;
@@ -65,9 +68,9 @@ export class InnerSocket extends Duplex {
     return [client, server];
   }
 
-  noteKey(keyId: string): void {
-    this.keyId = keyId;
-    if (this.#other !== null) this.#other.keyId = keyId;
+  noteKey(key: AdmittedKey): void {
+    this.key = key;
+    if (this.#other !== null) this.#other.key = key;
   }
 
   noteCharge(charge: bigint): void {
@@ -110,13 +113,13 @@ export function holderOf({ socket }: Pick<IncomingMessage, "socket">): Holder | 
 }
 
 /** Tells the client of a request inside the process by which key it was admitted. */
-export function noteKey({ socket }: Pick<IncomingMessage, "socket">, keyId: string): void {
-  if (socket instanceof InnerSocket) socket.noteKey(keyId);
+export function noteKey({ socket }: Pick<IncomingMessage, "socket">, key: AdmittedKey): void {
+  if (socket instanceof InnerSocket) socket.noteKey({ id: key.id, hash: key.hash });
 }
 
 /** The key by which a request inside the process was admitted, once it was. */
-export function keyIdOf({ socket }: Pick<ClientRequest, "socket">): string | null {
-  return socket instanceof InnerSocket ? socket.keyId : null;
+export function keyOf({ socket }: Pick<ClientRequest, "socket">): AdmittedKey | null {
+  return socket instanceof InnerSocket ? socket.key : null;
 }
 
 /** The hash of the key that a request inside the process comes with; null for any other request. */

@@ -13,6 +13,7 @@ import { BATCH_OPERATIONS } from "../v1/batches/contract.ts";
 import { STORED_COMPLETION_OPERATIONS } from "../v1/chat/contract.ts";
 import { V1_OPERATIONS } from "../v1/contract.ts";
 import { CACHE_OPERATIONS } from "../v1/gemini-contract.ts";
+import { REALTIME_OPERATIONS } from "../v1/realtime/contract.ts";
 import { STATE_OPERATIONS } from "../v1/responses/contract.ts";
 import { DOCS_FOLDER } from "./docs.ts";
 
@@ -104,7 +105,7 @@ A tier is one of ${TIERS.join(", ")}.
 
 ## Other calls with the key
 
-${[...V1_OPERATIONS, ...STORED_COMPLETION_OPERATIONS, ...CACHE_OPERATIONS, ...STATE_OPERATIONS, ...BATCH_OPERATIONS].map((each) => operationLine(each, origin)).join("\n")}
+${[...V1_OPERATIONS, ...REALTIME_OPERATIONS, ...STORED_COMPLETION_OPERATIONS, ...CACHE_OPERATIONS, ...STATE_OPERATIONS, ...BATCH_OPERATIONS].map((each) => operationLine(each, origin)).join("\n")}
 
 ## More
 

@@ -13,6 +13,7 @@ import { callOperations } from "../v1/call-operations.ts";
 import { STORED_COMPLETION_OPERATIONS } from "../v1/chat/contract.ts";
 import { V1_OPERATIONS } from "../v1/contract.ts";
 import { CACHE_OPERATIONS } from "../v1/gemini-contract.ts";
+import { REALTIME_OPERATIONS } from "../v1/realtime/contract.ts";
 import { STATE_OPERATIONS } from "../v1/responses/contract.ts";
 
 interface OpenapiDocument {
@@ -75,6 +76,7 @@ export function operationsOf(formats: RequestFormats = createRequestFormats()): 
   return [
     ...callOperations(formats),
     ...V1_OPERATIONS,
+    ...REALTIME_OPERATIONS,
     ...STORED_COMPLETION_OPERATIONS,
     ...CACHE_OPERATIONS,
     ...STATE_OPERATIONS,

@@ -1,5 +1,5 @@
-// A WebSocket connection after its handshake: whole messages in, texts out. It answers pings, asks silent clients for a sign
-// of life, and cuts off a client that reads nothing.
+// A WebSocket connection after its handshake: whole messages in, texts out. It answers pings, asks a silent other end for a
+// sign of life, and cuts off one that reads nothing.
 
 import { isUtf8 } from "node:buffer";
 import type { Socket } from "node:net";
@@ -29,6 +29,10 @@ export interface SocketTerms {
   readonly events: SocketEvents;
   /** Charges a message before it is read; null where there is no room. */
   readonly charge: (bytes: number) => BodyCharge | null;
+  /** Says that the gateway is the client of this connection. */
+  readonly isClient?: boolean;
+  /** Says that messages are read however slowly others are sent: the relay slows down their source. */
+  readonly isRelayed?: boolean;
 }
 
 /** Charged for each message in addition: also an empty one takes up memory. */
@@ -38,6 +42,8 @@ const FIRST_ROOM_BYTES = 4 * 1024;
 const SPEED_CHECK_MS = 1_000;
 /** The time that a client may take to close its end as well. */
 const CLOSING_MS = 2_000;
+/** Stands for a close frame without a code. */
+const NO_CODE = 1005;
 const EMPTY = Buffer.alloc(0);
 
 export class SocketConnection {
@@ -50,6 +56,8 @@ export class SocketConnection {
   #isContinued = false;
   #charge: BodyCharge | null = null;
   #drained: Promise<void> | null = null;
+  #pauses = 0;
+  #closedWith: number | null = null;
   #speed: NodeJS.Timeout | null = null;
   #isHeard = true;
   #isClosing = false;
@@ -58,7 +66,7 @@ export class SocketConnection {
   constructor(socket: Socket, terms: SocketTerms) {
     this.#socket = socket;
     this.#terms = terms;
-    this.#reader = new FrameReader((bytes, isContinued) => this.#allow(bytes, isContinued));
+    this.#reader = new FrameReader((bytes, isContinued) => this.#allow(bytes, isContinued), terms.isClient !== true);
     this.#pings = setInterval(() => this.#ping(), terms.limits.pingMs).unref();
     socket.on("end", () => socket.destroy());
     socket.once("close", () => this.#over());
@@ -74,17 +82,39 @@ export class SocketConnection {
     return !this.#isClosing && !this.#socket.destroyed;
   }
 
+  /** The code with which the other end closed; null where it did not. */
+  get closedWith(): number | null {
+    return this.#closedWith;
+  }
+
+  /** Reads nothing until as many calls of `resume`. */
+  pause(): void {
+    this.#pauses += 1;
+    this.#socket.pause();
+    this.#stopSpeedWatch();
+  }
+
+  resume(): void {
+    this.#pauses -= 1;
+    if (this.#pauses > 0) return;
+    this.#isHeard = true;
+    this.#watchSpeed();
+    this.#socket.resume();
+  }
+
   /** Resolves when there is room for the next message; null where there is room already. */
-  send(text: string): Promise<void> | null {
-    if (!this.isOpen || this.#socket.write(writeFrame(OPCODE.text, Buffer.from(text)))) return null;
+  send(text: string | Buffer): Promise<void> | null {
+    const payload = typeof text === "string" ? Buffer.from(text) : text;
+    if (!this.isOpen || this.#socket.write(this.#frame(OPCODE.text, payload))) return null;
     this.#drained ??= this.#waitForDrain();
     return this.#drained;
   }
 
   /** Nothing is read meanwhile, or a client that reads nothing could ask for ever more. */
   async #waitForDrain(): Promise<void> {
-    const socket = this.#socket.pause();
-    this.#stopSpeedWatch();
+    const socket = this.#socket;
+    const isPaused = this.#terms.isRelayed !== true;
+    if (isPaused) this.pause();
     const stopWatching = cutWhenStalled({ socket, destroy: () => socket.destroy() }, this.#terms.limits.stallMs);
     await new Promise<void>((resolve) => {
       const done = (): void => {
@@ -95,9 +125,11 @@ export class SocketConnection {
     });
     stopWatching();
     this.#drained = null;
-    this.#isHeard = true;
-    this.#watchSpeed();
-    socket.resume();
+    if (isPaused) this.resume();
+  }
+
+  #frame(opcode: number, payload: Buffer): Buffer {
+    return writeFrame(opcode, payload, this.#terms.isClient);
   }
 
   close(code: number, reason: string): void {
@@ -110,7 +142,7 @@ export class SocketConnection {
 
   #end(payload: Buffer): void {
     this.#isClosing = true;
-    this.#socket.write(writeFrame(OPCODE.close, payload));
+    this.#socket.write(this.#frame(OPCODE.close, payload));
     const timer = setTimeout(() => this.#socket.destroy(), CLOSING_MS).unref();
     this.#socket.once("close", () => clearTimeout(timer));
   }
@@ -152,7 +184,7 @@ export class SocketConnection {
 
   /** A message that has begun holds memory, so its rest may not take as long as it likes. */
   #watchSpeed(): void {
-    if (this.#charge === null || this.#drained !== null || this.#speed !== null) return;
+    if (this.#charge === null || this.#pauses > 0 || this.#speed !== null) return;
     const sinceMs = performance.now();
     const before = this.#arrivedBytes;
     this.#speed = setInterval(() => {
@@ -227,20 +259,21 @@ export class SocketConnection {
     const code = payload.length >= 2 ? payload.readUInt16BE() : null;
     const isFine = payload.length === 0 || (code !== null && isCloseCode(code) && isUtf8(payload.subarray(2)));
     if (!isFine) throw new FrameError(CLOSE.protocol, "the close frame is not valid");
+    this.#closedWith = code ?? NO_CODE;
     if (!this.#isClosing) this.#end(payload.subarray(0, 2));
     this.#socket.end();
   }
 
   /** A client that reads nothing gets no more of them. */
   #pong(payload: Buffer): void {
-    if (this.isOpen && !this.#socket.writableNeedDrain) this.#socket.write(writeFrame(OPCODE.pong, payload));
+    if (this.isOpen && !this.#socket.writableNeedDrain) this.#socket.write(this.#frame(OPCODE.pong, payload));
   }
 
   #ping(): void {
     // A connection that is not read has not been silent.
-    if (this.#drained !== null) return;
+    if (this.#pauses > 0) return;
     if (!this.#isHeard) this.#socket.destroy();
     this.#isHeard = false;
-    if (this.isOpen) this.#socket.write(writeFrame(OPCODE.ping, EMPTY));
+    if (this.isOpen) this.#socket.write(this.#frame(OPCODE.ping, EMPTY));
   }
 }

@@ -1,6 +1,6 @@
-// Frames of the WebSocket protocol (RFC 6455) as a server reads and writes them. No extension is negotiated.
+// Frames of the WebSocket protocol (RFC 6455), at both ends of a connection. No extension is negotiated.
 
-import { createHash } from "node:crypto";
+import { randomBytes } from "node:crypto";
 
 export const CLOSE = {
   normal: 1000,
@@ -10,6 +10,7 @@ export const CLOSE = {
   text: 1007,
   policy: 1008,
   tooBig: 1009,
+  failed: 1011,
   busy: 1013,
 };
 
@@ -41,13 +42,16 @@ const LENGTH_64 = 127;
 /** Cuts bytes into frames. `allow` is told the length of a data frame before there is memory for it, and may throw. */
 export class FrameReader {
   readonly #allow: (bytes: number, isContinued: boolean) => void;
+  /** Frames of clients are masked, and those of servers are not. */
+  readonly #isOfClient: boolean;
   readonly #head = Buffer.alloc(HEAD_MAX);
   #headBytes = 0;
   #frame: { readonly opcode: number; readonly isFinal: boolean; readonly payload: Buffer } | null = null;
   #filled = 0;
 
-  constructor(allow: (bytes: number, isContinued: boolean) => void) {
+  constructor(allow: (bytes: number, isContinued: boolean) => void, isOfClient = true) {
     this.#allow = allow;
+    this.#isOfClient = isOfClient;
   }
 
   *push(chunk: Buffer): Generator<Frame, void, void> {
@@ -63,7 +67,7 @@ export class FrameReader {
       at += copied;
       if (!this.#isWhole()) return;
       const frame = this.#frame;
-      unmask(payload, this.#head.subarray(this.#headBytes - MASK_BYTES, this.#headBytes));
+      if (this.#isOfClient) mask(payload, this.#head.subarray(this.#headBytes - MASK_BYTES, this.#headBytes));
       this.#frame = null;
       this.#headBytes = 0;
       this.#filled = 0;
@@ -101,7 +105,8 @@ export class FrameReader {
     const length = lengthOf(this.#head);
     if ((first & 0x70) !== 0) throw new FrameError(CLOSE.protocol, "no extension was agreed on");
     if (!OPCODES.has(opcode)) throw new FrameError(CLOSE.protocol, "unknown opcode");
-    if ((second & 0x80) === 0) throw new FrameError(CLOSE.protocol, "a client masks its frames");
+    const isMasked = (second & 0x80) !== 0;
+    if (isMasked !== this.#isOfClient) throw new FrameError(CLOSE.protocol, "a client masks its frames");
     const isControl = opcode >= OPCODE.close;
     if (isControl && (!isFinal || length > CONTROL_MAX))
       throw new FrameError(CLOSE.protocol, "a control frame is short and whole");
@@ -122,29 +127,29 @@ function lengthOf(head: Buffer): number {
   return short === LENGTH_16 ? head.readUInt16BE(2) : Number(head.readBigUInt64BE(2));
 }
 
-function unmask(payload: Buffer, mask: Buffer): void {
+function mask(payload: Buffer, key: Buffer): void {
   for (let index = 0; index < payload.length; index += 1) {
-    payload[index] = (payload[index] as number) ^ (mask[index & 3] as number);
+    payload[index] = (payload[index] as number) ^ (key[index & 3] as number);
   }
 }
 
-/** A whole frame of the server, which masks nothing. */
-export function writeFrame(opcode: number, payload: Buffer): Buffer {
+/** A whole frame. A server masks nothing. */
+export function writeFrame(opcode: number, payload: Buffer, isOfClient = false): Buffer {
   const { length } = payload;
   const extended = length < LENGTH_16 ? 0 : length <= 0xffff ? 2 : 8;
-  const frame = Buffer.allocUnsafe(2 + extended + length);
+  const key = isOfClient ? randomBytes(MASK_BYTES) : NO_MASK;
+  const frame = Buffer.allocUnsafe(2 + extended + key.length + length);
   frame[0] = 0x80 | opcode;
-  frame[1] = extended === 0 ? length : extended === 2 ? LENGTH_16 : LENGTH_64;
+  frame[1] = (extended === 0 ? length : extended === 2 ? LENGTH_16 : LENGTH_64) | (isOfClient ? 0x80 : 0);
   if (extended === 2) frame.writeUInt16BE(length, 2);
   else if (extended === 8) frame.writeBigUInt64BE(BigInt(length), 2);
-  payload.copy(frame, 2 + extended);
+  key.copy(frame, 2 + extended);
+  payload.copy(frame, 2 + extended + key.length);
+  if (isOfClient) mask(frame.subarray(2 + extended + key.length), key);
   return frame;
 }
 
-/** The value that proves that the handshake was understood. */
-export function acceptValue(key: string): string {
-  return createHash("sha1").update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest("base64");
-}
+const NO_MASK = Buffer.alloc(0);
 
 /** Codes that an end of a connection may send. */
 export function isCloseCode(code: number): boolean {

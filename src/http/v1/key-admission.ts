@@ -63,7 +63,7 @@ function createCallCounter(context: KeyAdmissionContext): AdmitRequest {
 
 function noteAdmitted(request: FastifyRequest, reply: FastifyReply, { caller, admission }: Admitted): void {
   request.caller = caller;
-  noteKey(request.raw, caller.key.id);
+  noteKey(request.raw, caller.key);
   reply.headers({
     "x-ratelimit-limit-requests": String(admission.limit),
     "x-ratelimit-remaining-requests": String(admission.remaining),

@@ -21,6 +21,7 @@ import { registerFeedback } from "./feedback.ts";
 import { registerKey } from "./key.ts";
 import { createCreditCheck, createKeyAdmission } from "./key-admission.ts";
 import { registerModels } from "./models.ts";
+import { registerRealtime } from "./realtime/secrets.ts";
 import { RequestRecording } from "./record.ts";
 import { registerConversations } from "./responses/conversations.ts";
 import { registerStoredResponses } from "./responses/stored.ts";
@@ -51,6 +52,7 @@ export function registerV1(server: FastifyInstance, edge: PublicContext, queue: 
     registerKey(v1, edge);
     registerBudgets(v1, edge);
     registerCaches(v1, edge);
+    registerRealtime(v1, edge);
     registerStoredCompletions(v1, edge);
     registerStoredResponses(v1, edge);
     registerConversations(v1, edge);

@@ -192,6 +192,7 @@ describe("the layering rules of biome.json", () => {
     ["src/http/overload/a.ts", "../context.ts"],
     ["src/http/sockets/a.ts", "../v1/record.ts"],
     ["src/http/v1/b.ts", "../api/route.ts"],
+    ["src/http/realtime-sessions/a.ts", "../api/route.ts"],
     ["src/http/v1/responses/a.ts", "../../api/route.ts"],
     ["src/http/api/a.ts", "../pages/docs.ts"],
     ["src/http/pages/a.ts", "../server.ts"],

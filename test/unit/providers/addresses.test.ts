@@ -20,6 +20,8 @@ it.each([
   [`${HOST}/openai/v1`, "azure", undefined, "/embeddings", "/openai/v1/embeddings"],
   [`${HOST}/openai/v1`, "azure", "preview", "/responses", "/openai/v1/responses?api-version=preview"],
   [`${HOST}/team`, "azure", undefined, "/models", "/team/openai/v1/models"],
+  [HOST, "azure", V, "/realtime?model=my%20gpt", `/openai/realtime?api-version=${V}&deployment=my%20gpt`],
+  [HOST, "azure", undefined, "/realtime?model=my%20gpt", "/openai/v1/realtime?model=my%20gpt"],
   [HOST, "azure", V, "/chat/completions", `/openai/deployments/my%20gpt/chat/completions?api-version=${V}`],
   [`${HOST}/openai/`, "azure", V, "/embeddings", `/openai/deployments/my%20gpt/embeddings?api-version=${V}`],
   [HOST, "azure", V, "/responses", `/openai/responses?api-version=${V}`],
