@@ -159,7 +159,7 @@ function unsealable(): GatewayError {
 type Replace = (value: Json, provider: string, place: string) => Json;
 
 /** Every place of a document that may hold a secret: keys and headers of providers. */
-function eachSecret(document: Overlay, replace: Replace): Overlay {
+export function eachSecret(document: Overlay, replace: Replace): Overlay {
   const { providers } = document;
   if (!isJsonMap(providers)) return document;
   const replaced = Object.entries(providers).map(([id, provider]) => [

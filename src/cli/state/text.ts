@@ -1,7 +1,5 @@
 // Sentences of `switchyard apply`.
 
-import { command } from "../../config/package.ts";
-
 export const needsFile = "apply needs a file, or - for standard input.";
 export const unreadable = (path: string, reason: string) => `${path} cannot be read: ${reason}.`;
 export const notYaml = (reason: string) => `The file is not valid YAML: ${reason}`;
@@ -12,8 +10,6 @@ export const twice = (section: string, name: string) => `${section} names '${nam
 export const severalThere = (noun: string, name: string) =>
   `The gateway has several ${noun}s named '${name}', so it is not clear which is meant. Rename or revoke one.`;
 export const unset = (names: string) => `These variables of the file are not set: ${names}.`;
-export const keyLists = (id: string) =>
-  `providers.${id}: apply sets one apiKey. For several, use ${command("providers add-key")}.`;
 export const noReference = (noun: string, name: string) =>
   `There is no ${noun} named '${name}', in the file or at the gateway.`;
 export const needsToken = "apply needs the admin token of the gateway in SWITCHYARD_ADMIN_TOKEN.";

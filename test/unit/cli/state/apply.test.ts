@@ -109,6 +109,21 @@ test("another key of a provider is a change, and never printed", async () => {
   expect(said).not.toMatch(/another|sk-/);
 });
 
+test("several keys of a provider are kept with their weights and ends, and one key takes their place", async () => {
+  const keys = (list: string): string => `configuration: { providers: { openai: { apiKeys: [${list}] } } }`;
+  const two = `"\${OPENAI_KEY}", { key: sk-another-long-key-8888, weight: 3, expires: 2099-01-31 }`;
+  const first = await run(keys(two));
+  expect(first.code, first.said).toBe(0);
+  expect(await run(keys(two), "--plan")).toMatchObject({ code: 0, said: expect.stringContaining("Nothing differs.") });
+  const drift = await run(keys(two.replace("weight: 3", "weight: 1")), "--plan");
+  expect(drift).toMatchObject({ code: 3, said: expect.stringContaining("providers.openai.apiKeys") });
+  expect(drift.said).not.toMatch(/sk-|another|long/);
+  const [provider] = (await listed("/api/providers")).filter(({ id }) => id === "openai");
+  expect(provider?.keys).toMatchObject([{ weight: 1 }, { weight: 3 }]);
+  expect((await run(STATE)).code).toBe(0);
+  expect((await run(STATE, "--plan")).code).toBe(0);
+});
+
 test("only --prune removes, after a question, and only in lists that the file has", async () => {
   const less = "budgets: []\nkeys: []\n";
   const kept = await run(less);
