@@ -156,7 +156,7 @@ function refuse(op: HoldOp, { wallet, available, spendable, pool }: Shortage): H
   const enough = op.atLeast ?? op.amounts.at(-1) ?? 0n;
   const wouldFit = op.isMetered || grantable(op, available, null) !== null;
   if (spendable !== null && wouldFit) return { state: "refused", reason: "spend-limit", available: spendable };
-  // What lines that run do not need comes back, and may be enough.
+  // Running lines give back what they do not need, which may be enough.
   if (pool !== null && pool.shared.lent > 0n) return { state: "refused", reason: "on-hold", available };
   if (pool?.shared.isCapped === true) return { state: "refused", reason: "max-cost", available };
   const isOnHold = wallet.held + wallet.leased > 0n && wallet.posted > 0n && wallet.posted >= enough;

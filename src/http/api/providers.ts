@@ -78,7 +78,7 @@ export const ProviderSchema = named("Provider", {
   dataPolicy: nullable(AnyText),
   // The reason why no request can reach the provider, and what to do.
   problem: nullable(AnyText),
-  // Null where no credentials end, or none were needed yet.
+  // Is null where no credentials end, or none were needed yet.
   signIn: nullable(SignInSchema),
   hasKey: Type.Boolean({ description: "False where calls carry neither a key nor a header of the configuration." }),
   health: nullable(HealthSchema),

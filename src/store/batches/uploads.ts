@@ -213,7 +213,7 @@ async function join(db: Db, sealer: Sealer, { upload, parts, chosen }: Joined): 
       }
     }
   }
-  // What an attempt before this one left.
+  // Removes what an earlier attempt left.
   await removePieces(db, upload.file);
   await writePieces(db, sealer, upload.file, all());
   if (parts.md5 !== null && hash.digest("hex") !== parts.md5) return { state: "other-md5" };

@@ -147,24 +147,37 @@ export function searchesIn({ builtIn }: GivenTools, body: JsonObject): Pick<Chat
   return isOffered ? { searches: searchesHeld(body.max_tool_calls) } : {};
 }
 
-/** The search that the request asks for, and the request without it; undefined where it asks for none. */
-export function searchAskIn({ builtIn }: GivenTools, body: JsonObject): SearchAsk | undefined {
-  const [tool] = builtIn.filter(isWebSearch);
+type IsTool = (tool: JsonObject) => boolean;
+
+/** The first tool of a kind that the gateway can run, and the request without it; undefined where none is asked for. */
+function toolAskedFor({ builtIn }: GivenTools, body: JsonObject, isTool: IsTool) {
+  const tool = builtIn.find(isTool);
   const choice = body.tool_choice;
-  const allowed = allowedTools(choice);
-  if (tool === undefined || choice === "none" || allowed?.some(isWebSearch) === false) return undefined;
-  const isForced = isObject(choice) && isWebSearch(choice);
+  if (tool === undefined || choice === "none" || allowedTools(choice)?.some(isTool) === false) return undefined;
+  const isForced = isObject(choice) && isTool(choice);
   const others = (given: JsonObject): readonly unknown[] =>
-    readArray(given, "tools").filter((each) => !isObject(each) || !isWebSearch(each));
-  const { filters } = tool;
+    readArray(given, "tools").filter((each) => !isObject(each) || !isTool(each));
   return {
-    reasons: [tool, ...(isForced ? [choice] : [])].map(needOf),
-    strip: ({ tool_choice: asked, ...rest }) => ({
-      ...rest,
-      ...(isForced || asked === undefined ? {} : { tool_choice: asked }),
-      tools: others(rest),
-    }),
-    isForced: isForced || (choice === "required" && others(body).length === 0),
+    tool,
+    ask: {
+      reasons: [tool, ...(isForced ? [choice] : [])].map(needOf),
+      strip: ({ tool_choice: asked, ...rest }: JsonObject): JsonObject => ({
+        ...rest,
+        ...(isForced || asked === undefined ? {} : { tool_choice: asked }),
+        tools: others(rest),
+      }),
+      isForced: isForced || (choice === "required" && others(body).length === 0),
+    },
+  };
+}
+
+/** The search that the request asks for; undefined where it asks for none. */
+export function searchAskIn(given: GivenTools, body: JsonObject): SearchAsk | undefined {
+  const asked = toolAskedFor(given, body, isWebSearch);
+  if (asked === undefined) return undefined;
+  const { filters } = asked.tool;
+  return {
+    ...asked.ask,
     usesMax: searchesHeld(body.max_tool_calls),
     domains: {
       allowed: domainsIn(isObject(filters) ? filters.allowed_domains : null, "filters.allowed_domains"),
@@ -174,13 +187,9 @@ export function searchAskIn({ builtIn }: GivenTools, body: JsonObject): SearchAs
 }
 
 /** The picture that the request asks for; undefined where it asks for none. Throws for options of a wrong type. */
-export function imageAskIn({ builtIn }: GivenTools, body: JsonObject): ImageAsk | undefined {
-  const [tool] = builtIn.filter(isImageTool);
-  const choice = body.tool_choice;
-  if (tool === undefined || choice === "none" || allowedTools(choice)?.some(isImageTool) === false) return undefined;
-  const isForced = isObject(choice) && isImageTool(choice);
-  const others = (given: JsonObject): readonly unknown[] =>
-    readArray(given, "tools").filter((each) => !isObject(each) || !isImageTool(each));
+export function imageAskIn(given: GivenTools, body: JsonObject): ImageAsk | undefined {
+  const asked = toolAskedFor(given, body, isImageTool);
+  if (asked === undefined) return undefined;
   const {
     type: _,
     action,
@@ -189,16 +198,10 @@ export function imageAskIn({ builtIn }: GivenTools, body: JsonObject): ImageAsk 
     input_fidelity: _fidelity,
     input_image_mask: mask,
     ...options
-  } = tool;
+  } = asked.tool;
   const partials = readInteger({ partial_images }, "partial_images", { min: 0, max: PARTIAL_IMAGES_MAX });
   return {
-    reasons: [tool, ...(isForced ? [choice] : [])].map(needOf),
-    strip: ({ tool_choice: asked, ...rest }) => ({
-      ...rest,
-      ...(isForced || asked === undefined ? {} : { tool_choice: asked }),
-      tools: others(rest),
-    }),
-    isForced: isForced || (choice === "required" && others(body).length === 0),
+    ...asked.ask,
     usesMax: picturesHeld(body.max_tool_calls),
     model: typeof model === "string" ? model : null,
     options: Object.fromEntries(Object.entries(options).filter(([, value]) => value !== null && value !== "auto")),

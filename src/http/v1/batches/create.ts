@@ -120,7 +120,7 @@ export async function createBatch(
       await store.release(batch, isCovered && nativeFrom > 0 && first >= nativeFrom);
     }
   } catch (error) {
-    // Where the store is away, the batch fails by itself after an hour, and its hold ends then.
+    // Without the store, the batch fails by itself after an hour, and its hold ends then.
     await edge.services().ledger.end([{ holdId: hold.id, accountId, keyId }]);
     await store.remove(batch);
     throw error;

@@ -35,7 +35,7 @@ export async function answerResponse(
   const holder = holderOf(request.raw);
   const responses = holder?.over(edge.state.responses) ?? edge.state.responses;
   const { ownItems, ...parsed } = await expand(sent, { accountId, fields }, { ...edge.state, responses });
-  // What is stored names its files, and has not their content.
+  // Stored requests name their files, and do not have their content.
   const whole = await withKept(parsed, { format, accountId }, edge);
   chargeAdded(request, whole.source, sent.source);
   const clientRequest = readParsed(format, request, whole);
